@@ -15,6 +15,7 @@ import {
   type ReadKind,
 } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
+import { makeRosterMail, makeRosterRuns, makeSources } from "./connections/index.ts";
 import { makeDataRequestSweep, makeHandoverSweep, makeMergerSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
@@ -161,6 +162,22 @@ export async function makeApp(
     waitMs: importWaitMs,
   });
   watchImports(metrics, imports.count);
+  const mail =
+    config.mailUrl === undefined
+      ? null
+      : { url: config.mailUrl, from: config.mailFrom ?? `schultor@${new URL(config.issuerUrl).hostname}` };
+  const rosterRuns = makeRosterRuns({
+    db: shares.jobs,
+    imports,
+    clock,
+    log,
+    keys: config.encryptionKeys,
+    policy,
+    sources: makeSources(config),
+    fetchSeconds: config.rosterFetchSeconds,
+    sendsMail: mail !== null,
+    waitMs: importWaitMs,
+  });
   const healthChecks = listHealthChecks(shares.checks);
   watchSurroundings(metrics, {
     clock,
@@ -200,6 +217,8 @@ export async function makeApp(
     makeStatisticsJob(shares.jobs),
     makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
     makeImportSweep({ db: shares.jobs, clock }),
+    ...rosterRuns.jobs,
+    ...(mail === null ? [] : [makeRosterMail({ ...config, db: shares.jobs, clock, log, mail })]),
     makeHandoverSweep({ db: shares.jobs, clock }),
     makeMergerSweep({ db: shares.jobs, clock }),
     makeDataRequestSweep({ db: shares.jobs, clock, recordDays: config.retention.recordDays }),
@@ -226,6 +245,7 @@ export async function makeApp(
     webhookKeys: config.encryptionKeys,
     idTokenSeconds: config.lifetimes.idTokenSeconds,
     imports,
+    rosterRuns,
     makeCard: signOn.makeCard,
     upstream,
     fetchAsApp: (app, requestId) =>
@@ -325,6 +345,7 @@ export async function makeApp(
     async close() {
       await traffic.flush().catch((err: unknown) => log.warn({ err }, "the last figures were lost"));
       await lastCalls.flush().catch((err: unknown) => log.warn({ err }, "the last calls of apps were lost"));
+      await rosterRuns.close();
       await imports.close();
       await webhooks.close();
       await upstream.close();

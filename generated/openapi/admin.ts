@@ -1639,6 +1639,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/roster-sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the kinds of sources
+         * @description The kinds of programs that the caller may connect as a source of rosters, with the settings that each uses.
+         */
+        get: operations["listRosterSources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/roster-connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List roster connections
+         * @description The roster connections all of whose schools the caller reaches, oldest first. Secrets cannot be read.
+         */
+        get: operations["listRosterConnections"];
+        put?: never;
+        /**
+         * Create a roster connection
+         * @description Creates a connection that is switched off: test it, then switch it on. Only an operator creates one of the kind `FOLDER`. A school has at most
+         *     ten.
+         */
+        post: operations["createRosterConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/roster-connections/{rosterConnectionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a roster connection
+         * @description One connection with its settings, its next run and its last failure. The secret cannot be read.
+         */
+        get: operations["getRosterConnection"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a roster connection
+         * @description Deletes the connection with its secret and its history. The imports of its runs stay.
+         */
+        delete: operations["deleteRosterConnection"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a roster connection
+         * @description Changes the given properties. The secret belongs to the addresses, the client id and the user name that it was typed for: a change of one
+         *     of them needs it anew, otherwise the connection has none and is switched off.
+         */
+        patch: operations["updateRosterConnection"];
+        trace?: never;
+    };
+    "/admin/v1/roster-connections/{rosterConnectionId}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a roster connection
+         * @description Fetches the roster and compares it, and keeps nothing: the response says what would come. A test that takes more than a few seconds goes on in
+         *     the background; list the runs to see its outcome.
+         */
+        post: operations["testRosterConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/roster-connections/{rosterConnectionId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a roster connection
+         * @description What each fetch became of, latest first; the runs of about a year.
+         */
+        get: operations["listRosterRuns"];
+        put?: never;
+        /**
+         * Run a roster connection
+         * @description Fetches the roster now, also while the connection is off or pauses, and imports it also if it is the same as the last time. A run that takes
+         *     more than a few seconds goes on in the background; list the runs to see its outcome.
+         */
+        post: operations["runRosterConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/imports": {
         parameters: {
             query?: never;
@@ -7496,6 +7616,452 @@ export interface components {
             usedAt: string;
         };
         /**
+         * @description The kind of program that a roster comes from. `ONEROSTER`: an API of OneRoster 1.1 or 1.2. `SCHULCONNEX`: a list personen-info.
+         *     `HTTPS_FILE`: a file at an address. `FOLDER`: a file on the machine of the service, for operators only.
+         * @example ONEROSTER
+         * @enum {string}
+         */
+        RosterSourceKind: "ONEROSTER" | "SCHULCONNEX" | "HTTPS_FILE" | "FOLDER";
+        /**
+         * @description A setting of a roster connection that a kind of source uses.
+         * @example address
+         * @enum {string}
+         */
+        RosterSetting: "address" | "tokenAddress" | "clientId" | "userName" | "version" | "sourceSchool" | "path";
+        /**
+         * @description Whether a kind of source needs this.
+         * @example REQUIRED
+         * @enum {string}
+         */
+        RosterNeed: "REQUIRED" | "OPTIONAL" | "NONE";
+        /** @description A kind of source that the caller may choose, and the settings that it uses. */
+        RosterSource: {
+            kind: components["schemas"]["RosterSourceKind"];
+            /** @description Settings that it needs. */
+            required: components["schemas"]["RosterSetting"][];
+            /** @description Settings that it can have. */
+            optional: components["schemas"]["RosterSetting"][];
+            secret: components["schemas"]["RosterNeed"];
+        };
+        /**
+         * @description A day of the week.
+         * @example SATURDAY
+         * @enum {string}
+         */
+        RosterDay: "MONDAY" | "TUESDAY" | "WEDNESDAY" | "THURSDAY" | "FRIDAY" | "SATURDAY" | "SUNDAY";
+        /**
+         * @description `PREVIEW`: somebody applies each import. `UNLESS_HELD`: an import is applied by itself unless something unusual holds it.
+         * @example UNLESS_HELD
+         * @enum {string}
+         */
+        RosterApplies: "PREVIEW" | "UNLESS_HELD";
+        /**
+         * @description `ON`: it runs at its times. `OFF`: it runs for nobody.
+         * @example ON
+         * @enum {string}
+         */
+        RosterConnectionState: "ON" | "OFF";
+        /**
+         * @description Why a run changed nothing. `NONE`: none.
+         *     `UNREACHABLE`: the source could not be reached, or the connection broke.
+         *     `ADDRESS_REFUSED`: its address is not public or not https.
+         *     `REFUSED_CREDENTIALS`: it refused the credentials.
+         *     `NOT_FOUND`: it has nothing at the address.
+         *     `ANSWERED_BADLY`: it sent something else than a roster.
+         *     `TOO_LARGE`: it sent too much.
+         *     `TOO_SLOW`: it did not send the roster in time.
+         *     `HALF`: it sent only a part.
+         *     `OTHER_SCHOOL`: it sent another school.
+         *     `EMPTY`: it sent nobody.
+         *     `SECRET_MISSING`: the secret has to be typed in again.
+         *     `FILE_REFUSED`: the file is no roster; `detail` is its error.
+         *     `FAULTS`: the file has faulty rows, which its import lists.
+         *     `COLUMNS_UNKNOWN`: the columns of the table have to be mapped at its import.
+         *     `QUEUE_FULL`: too many rosters were being read.
+         *     `INTERRUPTED`: the service stopped meanwhile.
+         *     `INTERNAL`: a fault of the service.
+         * @example UNREACHABLE
+         * @enum {string}
+         */
+        RosterFailure: "NONE" | "UNREACHABLE" | "ADDRESS_REFUSED" | "REFUSED_CREDENTIALS" | "NOT_FOUND" | "ANSWERED_BADLY" | "TOO_LARGE" | "TOO_SLOW" | "HALF" | "OTHER_SCHOOL" | "EMPTY" | "SECRET_MISSING" | "FILE_REFUSED" | "FAULTS" | "COLUMNS_UNKNOWN" | "QUEUE_FULL" | "INTERRUPTED" | "INTERNAL";
+        /** @description Where the roster of schools comes from by itself, when, and how far it goes. */
+        RosterConnection: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+             */
+            id: string;
+            /**
+             * @description What the connection is called here.
+             * @example Untis
+             */
+            name: string;
+            kind: components["schemas"]["RosterSourceKind"];
+            /** @description The schools whose people the roster lists. It never changes another school. */
+            schoolIds: string[];
+            /**
+             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file.
+             * @example https://roster.example/ims/oneroster/rostering/v1p2
+             */
+            address: string | null;
+            /**
+             * @description Where an access token is fetched with client id and secret. Null if the secret is the token.
+             * @example https://roster.example/oauth2/token
+             */
+            tokenAddress: string | null;
+            /**
+             * @description The id that the service has at the source.
+             * @example schultor-goethe
+             */
+            clientId: string | null;
+            /**
+             * @description The user name at the source; null if the secret alone is sent.
+             * @example null
+             */
+            userName: string | null;
+            /**
+             * @description The version of OneRoster, `1.1` or `1.2`; null for the one in the address.
+             * @example 1.2
+             */
+            version: string | null;
+            /**
+             * @description What the source calls the school, if that is not its official id. For connections with one school.
+             * @example null
+             */
+            sourceSchool: string | null;
+            /**
+             * @description The path of the file below the folder that the operator configured.
+             * @example null
+             */
+            path: string | null;
+            /**
+             * @description Whether a secret is stored.
+             * @example true
+             */
+            hasSecret: boolean;
+            /** @description The times of day at which it runs, in the time of the service; empty: by hand only. */
+            times: string[];
+            /** @description Days of the week on which it does not run. */
+            daysOff: components["schemas"]["RosterDay"][];
+            /**
+             * Format: date
+             * @description The first day without runs, such as that of the summer holidays; null without a pause.
+             * @example 2026-07-02
+             */
+            pauseFrom: string | null;
+            /**
+             * Format: date
+             * @description The last day without runs; given with `pauseFrom`.
+             * @example 2026-08-12
+             */
+            pauseUntil: string | null;
+            applies: components["schemas"]["RosterApplies"];
+            /** @description Mail addresses that are told of failures and of previews that wait, if the service can send mail. */
+            notifyAddresses: string[];
+            state: components["schemas"]["RosterConnectionState"];
+            /**
+             * Format: date-time
+             * @description When it runs next; null while it is off or runs by hand only.
+             * @example 2026-02-04T01:30:00.000Z
+             */
+            nextRunAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the first of the runs failed that have failed since; null if the last one worked.
+             * @example null
+             */
+            failingSince: string | null;
+            lastFailure: components["schemas"]["RosterFailure"];
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            updatedAt: string;
+        };
+        /** @description A new roster connection, switched off. `listRosterSources` says which settings a kind needs. */
+        RosterConnectionInput: {
+            /**
+             * @description What the connection is called here.
+             * @example Untis
+             */
+            name: string;
+            kind: components["schemas"]["RosterSourceKind"];
+            /** @description The schools whose people the roster lists. It never changes another school. */
+            schoolIds: string[];
+            /**
+             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file.
+             * @example https://roster.example/ims/oneroster/rostering/v1p2
+             */
+            address?: string | null;
+            /**
+             * @description Where an access token is fetched with client id and secret. Null if the secret is the token.
+             * @example https://roster.example/oauth2/token
+             */
+            tokenAddress?: string | null;
+            /**
+             * @description The id that the service has at the source.
+             * @example schultor-goethe
+             */
+            clientId?: string | null;
+            /**
+             * @description The user name at the source; null if the secret alone is sent.
+             * @example null
+             */
+            userName?: string | null;
+            /**
+             * @description The version of OneRoster, `1.1` or `1.2`; null for the one in the address.
+             * @example 1.2
+             */
+            version?: string | null;
+            /**
+             * @description What the source calls the school, if that is not its official id. For connections with one school.
+             * @example null
+             */
+            sourceSchool?: string | null;
+            /**
+             * @description The path of the file below the folder that the operator configured.
+             * @example null
+             */
+            path?: string | null;
+            /**
+             * @description The secret, password or token at the source. It cannot be read again, and is only sent to the addresses that it was typed for.
+             * @example b1946ac92492d2347c6235b4d2611184
+             */
+            secret?: string;
+            /** @description The times of day at which it runs, in the time of the service; empty: by hand only. */
+            times?: string[];
+            /** @description Days of the week on which it does not run. */
+            daysOff?: components["schemas"]["RosterDay"][];
+            /**
+             * Format: date
+             * @description The first day without runs, such as that of the summer holidays; null without a pause.
+             * @example 2026-07-02
+             */
+            pauseFrom?: string | null;
+            /**
+             * Format: date
+             * @description The last day without runs; given with `pauseFrom`.
+             * @example 2026-08-12
+             */
+            pauseUntil?: string | null;
+            applies?: components["schemas"]["RosterApplies"];
+            /** @description Mail addresses that are told of failures and of previews that wait, if the service can send mail. */
+            notifyAddresses?: string[];
+        };
+        /**
+         * @description The properties to change. Another address, client id or user name removes the secret, unless it is given too, and then switches the
+         *     connection off.
+         */
+        RosterConnectionUpdate: {
+            /**
+             * @description What the connection is called here.
+             * @example Untis
+             */
+            name?: string;
+            /** @description The schools whose people the roster lists. It never changes another school. */
+            schoolIds?: string[];
+            /**
+             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file.
+             * @example https://roster.example/ims/oneroster/rostering/v1p2
+             */
+            address?: string | null;
+            /**
+             * @description Where an access token is fetched with client id and secret. Null if the secret is the token.
+             * @example https://roster.example/oauth2/token
+             */
+            tokenAddress?: string | null;
+            /**
+             * @description The id that the service has at the source.
+             * @example schultor-goethe
+             */
+            clientId?: string | null;
+            /**
+             * @description The user name at the source; null if the secret alone is sent.
+             * @example null
+             */
+            userName?: string | null;
+            /**
+             * @description The version of OneRoster, `1.1` or `1.2`; null for the one in the address.
+             * @example 1.2
+             */
+            version?: string | null;
+            /**
+             * @description What the source calls the school, if that is not its official id. For connections with one school.
+             * @example null
+             */
+            sourceSchool?: string | null;
+            /**
+             * @description The path of the file below the folder that the operator configured.
+             * @example null
+             */
+            path?: string | null;
+            /**
+             * @description The secret, password or token at the source. It cannot be read again, and is only sent to the addresses that it was typed for.
+             * @example b1946ac92492d2347c6235b4d2611184
+             */
+            secret?: string;
+            /** @description The times of day at which it runs, in the time of the service; empty: by hand only. */
+            times?: string[];
+            /** @description Days of the week on which it does not run. */
+            daysOff?: components["schemas"]["RosterDay"][];
+            /**
+             * Format: date
+             * @description The first day without runs, such as that of the summer holidays; null without a pause.
+             * @example 2026-07-02
+             */
+            pauseFrom?: string | null;
+            /**
+             * Format: date
+             * @description The last day without runs; given with `pauseFrom`.
+             * @example 2026-08-12
+             */
+            pauseUntil?: string | null;
+            applies?: components["schemas"]["RosterApplies"];
+            /** @description Mail addresses that are told of failures and of previews that wait, if the service can send mail. */
+            notifyAddresses?: string[];
+            state?: components["schemas"]["RosterConnectionState"];
+        };
+        /**
+         * @description What began the run: its time, somebody, a file that arrived, or a test.
+         * @example SCHEDULE
+         * @enum {string}
+         */
+        RosterRunTrigger: "SCHEDULE" | "HAND" | "ARRIVAL" | "TEST";
+        /**
+         * @description `RUNNING`: not ended yet. `APPLIED`: the import is applied. `WAITING`: its preview waits for somebody. `HELD`: something unusual waits to be
+         *     confirmed. `UNCHANGED`: nothing differs from the last time or from the directory. `TESTED`: nothing was kept. `FAILED`: nothing was changed.
+         * @example APPLIED
+         * @enum {string}
+         */
+        RosterRunOutcome: "RUNNING" | "APPLIED" | "WAITING" | "HELD" | "UNCHANGED" | "TESTED" | "FAILED";
+        /**
+         * @description Why an import needs a confirmation: `LEAVERS`, too many people leave, or everybody of a role; `GROUPS_ENDED`, too many groups end; `NAMES_CHANGED`, many people
+         *     get another name under the same id, as if the ids were those of other people; `CLASSES_LEFT`, most pupils leave a class and do not move up
+         *     together; `CLASSES_ENDED`, a class ends or becomes empty; `OTHER_SCHOOL`, the name of the file, a line above its headings, or
+         *     an organisation in it names or numbers another school.
+         * @example NAMES_CHANGED
+         * @enum {string}
+         */
+        ImportHoldReason: "LEAVERS" | "GROUPS_ENDED" | "NAMES_CHANGED" | "CLASSES_LEFT" | "CLASSES_ENDED" | "OTHER_SCHOOL";
+        /** @description A reason why an import is held, with its number. */
+        ImportHoldCount: {
+            reason: components["schemas"]["ImportHoldReason"];
+            /**
+             * Format: int32
+             * @description The number of people, groups or classes; of `OTHER_SCHOOL`, of the people in the file.
+             * @example 110
+             */
+            count: number;
+        };
+        /** @description The numbers of the difference; null if the run did not come so far. */
+        RosterRunCounts: {
+            /**
+             * Format: int32
+             * @description People of the schools before the run.
+             * @example 640
+             */
+            peopleNow: number;
+            /**
+             * Format: int32
+             * @description People who are new, come back or join.
+             * @example 3
+             */
+            peopleCreated: number;
+            /**
+             * Format: int32
+             * @description People whose data changes.
+             * @example 2
+             */
+            peopleChanged: number;
+            /**
+             * Format: int32
+             * @description People who leave.
+             * @example 1
+             */
+            leavers: number;
+            /**
+             * Format: int32
+             * @description Groups of the schools before the run.
+             * @example 24
+             */
+            groupsNow: number;
+            /**
+             * Format: int32
+             * @description Groups that are new or come back.
+             * @example 1
+             */
+            groupsCreated: number;
+            /**
+             * Format: int32
+             * @description Groups that end.
+             * @example 0
+             */
+            groupsRemoved: number;
+            /**
+             * Format: int32
+             * @description Errors of the file.
+             * @example 0
+             */
+            faults: number;
+            /**
+             * Format: int32
+             * @description Warnings about the file.
+             * @example 0
+             */
+            warnings: number;
+            /** @description What is unusual, with its number. */
+            holds: components["schemas"]["ImportHoldCount"][];
+        } | null;
+        /** @description One fetch of a roster, and what became of it. */
+        RosterRun: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b20
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+             */
+            connectionId: string;
+            trigger: components["schemas"]["RosterRunTrigger"];
+            outcome: components["schemas"]["RosterRunOutcome"];
+            failure: components["schemas"]["RosterFailure"];
+            /**
+             * @description What the source answered, or the code of the error of the file; for the IT contact.
+             * @example null
+             */
+            detail: string | null;
+            counts: components["schemas"]["RosterRunCounts"];
+            /**
+             * Format: uuid
+             * @description The import of the run; null if there is none, or if it was a test.
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            importId: string | null;
+            /**
+             * Format: uuid
+             * @description The import of an earlier run that still waited, and was cancelled for this one.
+             * @example null
+             */
+            replacedImportId: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T01:30:00.000Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T01:30:09.000Z
+             */
+            endedAt: string | null;
+        };
+        /**
          * @description - `READING`: the file is being read, checked and compared.
          *     - `UNMAPPED`: the columns of a table are not known yet; `getImportColumns` lists them.
          *     - `BROKEN`: the file has errors, and none of it is applied.
@@ -7558,25 +8124,6 @@ export interface components {
              */
             withoutId: number;
         } | null;
-        /**
-         * @description Why an import needs a confirmation: `LEAVERS`, too many people leave, or everybody of a role; `GROUPS_ENDED`, too many groups end; `NAMES_CHANGED`, many people
-         *     get another name under the same id, as if the ids were those of other people; `CLASSES_LEFT`, most pupils leave a class and do not move up
-         *     together; `CLASSES_ENDED`, a class ends or becomes empty; `OTHER_SCHOOL`, the name of the file, a line above its headings, or
-         *     an organisation in it names or numbers another school.
-         * @example NAMES_CHANGED
-         * @enum {string}
-         */
-        ImportHoldReason: "LEAVERS" | "GROUPS_ENDED" | "NAMES_CHANGED" | "CLASSES_LEFT" | "CLASSES_ENDED" | "OTHER_SCHOOL";
-        /** @description A reason why an import is held, with its number. */
-        ImportHoldCount: {
-            reason: components["schemas"]["ImportHoldReason"];
-            /**
-             * Format: int32
-             * @description The number of people, groups or classes; of `OTHER_SCHOOL`, of the people in the file.
-             * @example 110
-             */
-            count: number;
-        };
         /**
          * @description The state of an import at one school.
          * @example READY
@@ -11103,6 +11650,39 @@ export interface components {
             refusals: components["schemas"]["SomeWaitingRefusals"];
             emergencies: components["schemas"]["SomeEmergencies"];
         } | null;
+        /** @description A roster connection whose runs fail. */
+        FailingRosterConnection: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+             */
+            id: string;
+            /** @example Untis */
+            name: string;
+            /**
+             * Format: uuid
+             * @description One of its schools.
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T01:30:00.000Z
+             */
+            failingSince: string;
+            lastFailure: components["schemas"]["RosterFailure"];
+        };
+        /** @description Roster connections that are on and whose runs fail, longest first; null for a caller without a school. */
+        SomeFailingRosterConnections: {
+            /**
+             * Format: int32
+             * @description The total number.
+             * @example 1
+             */
+            count: number;
+            /** @description The first entries. */
+            first: components["schemas"]["FailingRosterConnection"][];
+        } | null;
         /** @description Open tasks. */
         Today: {
             heldImports: components["schemas"]["SomeImports"];
@@ -11111,6 +11691,7 @@ export interface components {
             failingEndpoints: components["schemas"]["SomeEndpoints"];
             overdueErasures: components["schemas"]["SomeOverdueErasures"];
             schoolLogins: components["schemas"]["TodaySchoolLogins"];
+            rosterConnections: components["schemas"]["SomeFailingRosterConnections"];
         };
         /**
          * @description Why the answer takes longer (Art. 12 (3) GDPR), because the request is complex or because there are many requests.
@@ -12424,6 +13005,66 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request is invalid, or a setting does not fit the kind of source. */
+        RosterConnectionRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school has as many connections as it can have. */
+        RosterConnectionsFull: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection does not exist, or the caller does not reach all of its schools. */
+        RosterConnectionUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection or a school does not exist, or the caller cannot access it. */
+        RosterConnectionOrSchoolUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The state of the connection does not allow this. */
+        RosterConnectionConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The connection cannot run now. */
+        RosterConnectionBusy: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request is invalid, or the file is not a roster. */
         RosterRefused: {
             headers: {
@@ -13368,6 +14009,11 @@ export interface components {
          * @example 5b1f6d0e-7c4a-8382-81d0-f6b7a8c9d4e3
          */
         ColumnMappingId: string;
+        /**
+         * @description The id of the roster connection.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+         */
+        RosterConnectionId: string;
         /**
          * @description Only imports in this state.
          * @example HELD
@@ -18553,6 +19199,407 @@ export interface operations {
             404: components["responses"]["SchoolUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listRosterSources: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The kinds of sources. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RosterSource"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listRosterConnections: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the school with this id.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolFilter"];
+                /**
+                 * @description With `true` only connections that fail, with `false` only the others.
+                 * @example true
+                 */
+                failing?: components["parameters"]["FailingFilter"];
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connections, oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RosterConnection"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createRosterConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RosterConnectionInput"];
+            };
+        };
+        responses: {
+            /** @description The connection. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    ETag: components["headers"]["RecordETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RosterConnection"];
+                };
+            };
+            400: components["responses"]["RosterConnectionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["RosterConnectionsFull"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRosterConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the roster connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+                 */
+                rosterConnectionId: components["parameters"]["RosterConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RosterConnection"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["RosterConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteRosterConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the roster connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+                 */
+                rosterConnectionId: components["parameters"]["RosterConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["RosterConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateRosterConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. If the record has changed since, nothing is done and the response is 412. A record
+                 *     without a `GET` of its own takes the `ETag` of the record that it belongs to.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the roster connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+                 */
+                rosterConnectionId: components["parameters"]["RosterConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RosterConnectionUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RosterConnectionRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["RosterConnectionOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["RosterConnectionConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testRosterConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the roster connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+                 */
+                rosterConnectionId: components["parameters"]["RosterConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run, which may still go on. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RosterRun"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["RosterConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["RosterConnectionBusy"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listRosterRuns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of entries on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page starts. Take it from the `Link` header of the previous page; its format is private.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the roster connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+                 */
+                rosterConnectionId: components["parameters"]["RosterConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runs, latest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RosterRun"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["RosterConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    runRosterConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the roster connection.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4b10
+                 */
+                rosterConnectionId: components["parameters"]["RosterConnectionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run, which may still go on. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RosterRun"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["RosterConnectionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["RosterConnectionBusy"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -187,6 +187,21 @@ export type SandboxStep = Prisma.SandboxStepModel
  */
 export type MergedGrant = Prisma.MergedGrantModel
 /**
+ * Model RosterConnection
+ * @kept WITH_SCHOOL
+ */
+export type RosterConnection = Prisma.RosterConnectionModel
+/**
+ * Model RosterConnectionSchool
+ * 
+ */
+export type RosterConnectionSchool = Prisma.RosterConnectionSchoolModel
+/**
+ * Model RosterRun
+ * 
+ */
+export type RosterRun = Prisma.RosterRunModel
+/**
  * Model School
  * 
  */

@@ -602,20 +602,6 @@ export type BigIntWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedBigIntFilter<$PrismaModel>
 }
 
-export type EnumPersonRoleFilter<$PrismaModel = never> = {
-  equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
-  in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
-  notIn?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel> | $Enums.PersonRole
-}
-
-export type EnumPersonStatusFilter<$PrismaModel = never> = {
-  equals?: $Enums.PersonStatus | Prisma.EnumPersonStatusFieldRefInput<$PrismaModel>
-  in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
-  notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel> | $Enums.PersonStatus
-}
-
 export type JsonNullableFilter<$PrismaModel = never> =
 | Prisma.PatchUndefined<
     Prisma.Either<Required<JsonNullableFilterBase<$PrismaModel>>, Exclude<keyof Required<JsonNullableFilterBase<$PrismaModel>>, 'path'>>,
@@ -638,26 +624,6 @@ export type JsonNullableFilterBase<$PrismaModel = never> = {
   gt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
   gte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
   not?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter
-}
-
-export type EnumPersonRoleWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
-  in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
-  notIn?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumPersonRoleWithAggregatesFilter<$PrismaModel> | $Enums.PersonRole
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel>
-}
-
-export type EnumPersonStatusWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: $Enums.PersonStatus | Prisma.EnumPersonStatusFieldRefInput<$PrismaModel>
-  in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
-  notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumPersonStatusWithAggregatesFilter<$PrismaModel> | $Enums.PersonStatus
-  _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel>
-  _max?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel>
 }
 
 export type JsonNullableWithAggregatesFilter<$PrismaModel = never> =
@@ -685,6 +651,40 @@ export type JsonNullableWithAggregatesFilterBase<$PrismaModel = never> = {
   _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
   _min?: Prisma.NestedJsonNullableFilter<$PrismaModel>
   _max?: Prisma.NestedJsonNullableFilter<$PrismaModel>
+}
+
+export type EnumPersonRoleFilter<$PrismaModel = never> = {
+  equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
+  in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel> | $Enums.PersonRole
+}
+
+export type EnumPersonStatusFilter<$PrismaModel = never> = {
+  equals?: $Enums.PersonStatus | Prisma.EnumPersonStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel> | $Enums.PersonStatus
+}
+
+export type EnumPersonRoleWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
+  in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPersonRoleWithAggregatesFilter<$PrismaModel> | $Enums.PersonRole
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel>
+}
+
+export type EnumPersonStatusWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.PersonStatus | Prisma.EnumPersonStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPersonStatusWithAggregatesFilter<$PrismaModel> | $Enums.PersonStatus
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel>
 }
 
 export type EnumGroupTypeFilter<$PrismaModel = never> = {
@@ -1624,6 +1624,30 @@ export type NestedBigIntWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedBigIntFilter<$PrismaModel>
 }
 
+export type NestedJsonNullableFilter<$PrismaModel = never> =
+| Prisma.PatchUndefined<
+    Prisma.Either<Required<NestedJsonNullableFilterBase<$PrismaModel>>, Exclude<keyof Required<NestedJsonNullableFilterBase<$PrismaModel>>, 'path'>>,
+    Required<NestedJsonNullableFilterBase<$PrismaModel>>
+  >
+| Prisma.OptionalFlat<Omit<Required<NestedJsonNullableFilterBase<$PrismaModel>>, 'path'>>
+
+export type NestedJsonNullableFilterBase<$PrismaModel = never> = {
+  equals?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter
+  path?: string[]
+  mode?: Prisma.QueryMode | Prisma.EnumQueryModeFieldRefInput<$PrismaModel>
+  string_contains?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  string_starts_with?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  string_ends_with?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  array_starts_with?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | null
+  array_ends_with?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | null
+  array_contains?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | null
+  lt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
+  lte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
+  gt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
+  gte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
+  not?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter
+}
+
 export type NestedEnumPersonRoleFilter<$PrismaModel = never> = {
   equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
   in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
@@ -1656,30 +1680,6 @@ export type NestedEnumPersonStatusWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel>
   _max?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel>
-}
-
-export type NestedJsonNullableFilter<$PrismaModel = never> =
-| Prisma.PatchUndefined<
-    Prisma.Either<Required<NestedJsonNullableFilterBase<$PrismaModel>>, Exclude<keyof Required<NestedJsonNullableFilterBase<$PrismaModel>>, 'path'>>,
-    Required<NestedJsonNullableFilterBase<$PrismaModel>>
-  >
-| Prisma.OptionalFlat<Omit<Required<NestedJsonNullableFilterBase<$PrismaModel>>, 'path'>>
-
-export type NestedJsonNullableFilterBase<$PrismaModel = never> = {
-  equals?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter
-  path?: string[]
-  mode?: Prisma.QueryMode | Prisma.EnumQueryModeFieldRefInput<$PrismaModel>
-  string_contains?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  string_starts_with?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  string_ends_with?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  array_starts_with?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | null
-  array_ends_with?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | null
-  array_contains?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | null
-  lt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
-  lte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
-  gt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
-  gte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
-  not?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter
 }
 
 export type NestedEnumGroupTypeFilter<$PrismaModel = never> = {

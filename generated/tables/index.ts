@@ -352,6 +352,60 @@ export const tables = {
       settings: "settings",
     },
   },
+  rosterConnection: {
+    name: "roster_connection",
+    columns: {
+      id: "id",
+      name: "name",
+      kind: "kind",
+      settings: "settings",
+      secret: "secret",
+      state: "state",
+      times: "times",
+      daysOff: "days_off",
+      pauseFrom: "pause_from",
+      pauseUntil: "pause_until",
+      applies: "applies",
+      notifyAddresses: "notify_addresses",
+      nextRunAt: "next_run_at",
+      leaseHolder: "lease_holder",
+      leaseUntil: "lease_until",
+      failures: "failures",
+      failingSince: "failing_since",
+      lastFailure: "last_failure",
+      isTold: "is_told",
+      digest: "digest",
+      validator: "validator",
+      createdAt: "created_at",
+      updatedAt: "updated_at",
+    },
+  },
+  rosterConnectionSchool: {
+    name: "roster_connection_school",
+    columns: {
+      connectionId: "connection_id",
+      schoolId: "school_id",
+    },
+  },
+  rosterRun: {
+    name: "roster_run",
+    columns: {
+      id: "id",
+      connectionId: "connection_id",
+      trigger: "trigger",
+      outcome: "outcome",
+      failure: "failure",
+      detail: "detail",
+      counts: "counts",
+      importId: "import_id",
+      replacedImportId: "replaced_import_id",
+      startedAt: "started_at",
+      endedAt: "ended_at",
+      notice: "notice",
+      noticeDueAt: "notice_due_at",
+      noticeTries: "notice_tries",
+    },
+  },
   school: {
     name: "school",
     columns: {
@@ -1646,6 +1700,51 @@ export type Rows = {
     isNew: boolean;
     settings: unknown;
   };
+  rosterConnection: {
+    id: string;
+    name: string;
+    kind: string;
+    settings: unknown;
+    secret: Buffer | null;
+    state: string;
+    times: string[];
+    daysOff: string[];
+    pauseFrom: Date | null;
+    pauseUntil: Date | null;
+    applies: string;
+    notifyAddresses: string[];
+    nextRunAt: Date | null;
+    leaseHolder: string | null;
+    leaseUntil: Date | null;
+    failures: number;
+    failingSince: Date | null;
+    lastFailure: string | null;
+    isTold: boolean;
+    digest: Buffer | null;
+    validator: string | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  rosterConnectionSchool: {
+    connectionId: string;
+    schoolId: string;
+  };
+  rosterRun: {
+    id: string;
+    connectionId: string;
+    trigger: string;
+    outcome: string;
+    failure: string | null;
+    detail: string | null;
+    counts: unknown | null;
+    importId: string | null;
+    replacedImportId: string | null;
+    startedAt: Date;
+    endedAt: Date | null;
+    notice: string | null;
+    noticeDueAt: Date | null;
+    noticeTries: number;
+  };
   school: {
     id: string;
     name: string;
@@ -2466,6 +2565,9 @@ export type Required = {
   sandbox: "id" | "clientId" | "createdAt" | "expiresAt";
   sandboxStep: "sandboxId" | "step" | "doneAt";
   mergedGrant: "mergerId" | "clientId" | "isNew" | "settings";
+  rosterConnection: "id" | "name" | "kind" | "state" | "applies" | "createdAt" | "updatedAt";
+  rosterConnectionSchool: "connectionId" | "schoolId";
+  rosterRun: "id" | "connectionId" | "trigger" | "outcome" | "startedAt";
   school: "id" | "name" | "sortKey" | "officialId" | "address" | "city" | "zipCode" | "country" | "state" | "createdAt" | "updatedAt";
   schoolLogo: "schoolId" | "type" | "hash" | "bytes";
   person: "id" | "role" | "sortKey" | "createdAt" | "updatedAt";

@@ -1,5 +1,6 @@
 import type { AccessToken, AgreementId, ClientId, ReceiptId } from "../access/index.ts";
 import type { DataRequestId, GroupId, HandoverId, MergerId, PersonId, SchoolId } from "../directory/index.ts";
+import type { RosterConnectionId, RosterRuns } from "../connections/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { ImportId, ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -45,6 +46,7 @@ export type AdminDeps = {
   operator: components["schemas"]["ServiceOperator"];
   retentionRules: RetentionRules;
   imports: ImportRequests;
+  rosterRuns: Pick<RosterRuns, "start" | "sources">;
   healthChecks: readonly HealthCheck[];
   /** All jobs of the service, in every process. */
   jobs: readonly Pick<WorkerJob, "name" | "everySeconds">[];
@@ -92,6 +94,7 @@ type Ids = Record<"schoolId" | "schoolIds" | "toSchoolId" | "fromSchoolId" | "sc
   Record<"groupId" | "groupIds" | "syncedGroupIds" | "group", GroupId> &
   Record<"clientId" | "clientIds" | "app", ClientId> & {
     importId: ImportId;
+    rosterConnectionId: RosterConnectionId;
     handoverId: HandoverId;
     mergerId: MergerId;
     dataRequestId: DataRequestId;

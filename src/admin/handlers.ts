@@ -67,6 +67,7 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
       import("./privacy/person-data.ts"),
     ),
   Retention: () => import("./schools/retention.ts"),
+  "Roster connections": () => import("./imports/roster-connections.ts"),
   Sandboxes: () => import("./apps/sandboxes.ts"),
   "School logins": () =>
     join(

@@ -13,11 +13,14 @@ const replacedColumns: Columns<ReplacedSecret> = {
   secret: ({ secret }) => secret,
 };
 
-const replacedKeys = (lost: LostSecrets & { connections: number }, endpoints: readonly ReplacedSecret[]): Result => ({
+type Lost = LostSecrets & { connections: number; rosters: number };
+
+const replacedKeys = (lost: Lost, endpoints: readonly ReplacedSecret[]): Result => ({
   table: tableOf(endpoints, replacedColumns),
   lines: [
     `Authenticator apps removed: ${lost.authenticators}. Cards revoked: ${lost.cards}. Everybody signs in again.`,
     `Connections to schools' own logins that need their secret again: ${lost.connections}.`,
+    `Roster connections that need their secret again: ${lost.rosters}.`,
     "Signing keys are made at the next start. Secrets of webhooks are not shown again.",
   ],
   quiet: endpoints.map(({ secret }) => secret),
@@ -44,8 +47,9 @@ export const serviceCommands = {
   "re-encrypt": makeMachineCommand({
     summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",
     run: async ({ config, clock, withDatabase }) => {
-      const { withTransaction } = await import("../platform/database/db.ts");
+      const { withPrismaTransaction, withTransaction } = await import("../platform/database/db.ts");
       const { reEncryptSecrets } = await import("../sign-on/index.ts");
+      const { reEncryptRosterSecrets } = await import("../connections/index.ts");
       const { reEncryptUpstreamSecrets } = await import("../upstream/index.ts");
       const { reEncryptWebhookSecrets } = await import("../webhooks/index.ts");
       return withDatabase(async ({ db }) => {
@@ -53,7 +57,8 @@ export const serviceCommands = {
         const values =
           (await reEncryptSecrets({ db, keys, now: clock() })) +
           (await withTransaction(db, (tx) => reEncryptWebhookSecrets(tx, keys))) +
-          (await withTransaction(db, (tx) => reEncryptUpstreamSecrets(tx, keys)));
+          (await withTransaction(db, (tx) => reEncryptUpstreamSecrets(tx, keys))) +
+          (await withPrismaTransaction(db, (tx) => reEncryptRosterSecrets(tx, keys)));
         return { lines: [`Values encrypted with the first key: ${values}.`], data: { values } };
       });
     },
@@ -66,13 +71,15 @@ export const serviceCommands = {
     run: async ({ config, origin, withDatabase }) => {
       const { withPrismaTransaction } = await import("../platform/database/db.ts");
       const { forgetLostSecrets } = await import("../sign-on/index.ts");
+      const { forgetLostRosterSecrets } = await import("../connections/index.ts");
       const { forgetLostUpstreamSecrets } = await import("../upstream/index.ts");
       const { replaceLostSecrets } = await import("../webhooks/index.ts");
       const keys = config.encryptionKeys;
       return withDatabase(({ db }) =>
         withPrismaTransaction(db, async (tx) => {
           const signOn = await forgetLostSecrets(tx, keys, origin());
-          const lost = { ...signOn, connections: await forgetLostUpstreamSecrets(tx) };
+          const rosters = await forgetLostRosterSecrets(tx);
+          const lost = { ...signOn, connections: await forgetLostUpstreamSecrets(tx), rosters };
           return replacedKeys(lost, await replaceLostSecrets(tx, { keys, now: origin().at }));
         }),
       );

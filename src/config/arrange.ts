@@ -91,6 +91,10 @@ export function arrange(values: Values) {
     },
     passwordHashConcurrency: shareOf(values.PASSWORD_HASH_CONCURRENCY, webProcesses),
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
+    rosterFolder: values.ROSTER_FOLDER,
+    rosterFetchSeconds: values.ROSTER_FETCH_SECONDS,
+    mailUrl: values.SMTP_URL,
+    mailFrom: values.MAIL_FROM,
     webhooks: {
       timeoutMs: values.WEBHOOK_TIMEOUT_SECONDS * 1000,
       retrySeconds: values.WEBHOOK_RETRY_SECONDS,

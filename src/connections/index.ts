@@ -10,4 +10,29 @@
  *             roster.
  * Never knows: HTTP requests of ours, pages, who may set a connection up.
  */
-export { sourceFailures, type SourceFailure } from "./sources/failure.ts";
+export {
+  createRosterConnectionIn,
+  deleteConnectionsOf,
+  deleteRosterConnectionIn,
+  forgetLostRosterSecrets,
+  reEncryptRosterSecrets,
+  updateRosterConnectionIn,
+} from "./change-connection.ts";
+export {
+  findSomeFailing,
+  getRosterConnection,
+  listRosterConnections,
+  lockRosterConnection,
+  rosterConnectionNotFound,
+  type RosterApplies,
+  type RosterConnection,
+  type RosterConnectionId,
+} from "./connection.ts";
+export type { RunFailure } from "./failures.ts";
+export { makeRosterMail } from "./mail.ts";
+export { makeRosterRuns, type RosterRuns } from "./roster-runs.ts";
+export { listRosterRuns, type RosterRun, type RunCounts, type RunOutcome, type RunTrigger } from "./runs.ts";
+export type { Day } from "./schedule.ts";
+export { checkAddresses, settingNames } from "./settings.ts";
+export { makeSources, type SourceKind, type Sources } from "./sources/index.ts";
+export type { SettingName } from "./sources/source.ts";

@@ -71,4 +71,5 @@ export {
   type Upload,
 } from "./preview/unmapped.ts";
 export { separators, type SeparatorName } from "./read/csv.ts";
+export { readJsonRecords } from "./read/json-records.ts";
 export { schoolYearOf } from "./school-year.ts";

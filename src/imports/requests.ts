@@ -31,7 +31,8 @@ type Deps = {
   waitMs?: number | undefined;
 };
 
-type CallOptions = { inBackground: boolean };
+/** `toEnd` waits however long it takes, so that every error is the caller's. */
+type CallOptions = { inBackground: boolean; toEnd?: boolean };
 
 export type ImportRequests = ReturnType<typeof makeImportRequests>;
 
@@ -44,7 +45,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
 
   async function within(
     work: Promise<unknown>,
-    { inBackground }: CallOptions,
+    { inBackground, toEnd = false }: CallOptions,
     onLate: (error: unknown) => Promise<unknown>,
   ) {
     let isLate = inBackground;
@@ -56,6 +57,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     const tracked = ended.catch(() => undefined).finally(() => running.delete(tracked));
     running.add(tracked);
     if (inBackground) return;
+    if (toEnd) return void (await ended);
     await Promise.race([ended, sleep(waitMs, undefined, { ref: false }).then(() => (isLate = true))]);
   }
 

@@ -68,7 +68,7 @@ export const activities = {
       en: "Decide who administers the school and the service, and carry out their tasks.",
     },
     people: everybody,
-    data: ["staffRoles", "tasks", "agreements", "contacts"],
+    data: ["staffRoles", "tasks", "agreements", "contacts", "mailAddresses"],
   },
   AUDIT: {
     name: { de: "Protokollierung", en: "Audit log" },

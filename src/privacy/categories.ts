@@ -85,6 +85,10 @@ export const dataCategories = {
     de: "Angaben des Anbieters einer App: Anschrift für Hilfe, Vereinbarung",
     en: "What the provider of an app states: support address, agreement",
   },
+  mailAddresses: {
+    de: "E-Mail-Adressen, an die Nachrichten über Abgleiche von Listen gehen",
+    en: "Mail addresses that messages about fetched rosters go to",
+  },
   remains: {
     de: "Nach der Löschung: frühere Kennung mit Datum, Prüfwert des Benutzernamens",
     en: "After deletion: former id with the date, keyed hash of the user name",

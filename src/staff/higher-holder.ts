@@ -7,9 +7,9 @@ import { listRolesHeld, type RoleHolder, type StaffRole, type StaffRoleName } fr
 const ranks: Partial<Record<StaffRoleName, number>> = { DISTRICT: 1, SCHOOL_ADMIN: 2, SECRETARY: 3, CLASS_TEACHER: 4 };
 const rankOfSupport = 2;
 
-type Covered = Pick<StaffRole, "role" | "schoolIds" | "clientIds">;
+export type Covered = Pick<StaffRole, "role" | "schoolIds" | "clientIds">;
 
-export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }: Covered): boolean {
+export function cover(mine: readonly Covered[], { role, schoolIds, clientIds }: Covered): boolean {
   if (mine.some((held) => held.role === "OPERATOR")) return true;
   if (role === "OPERATOR") return false;
   const partners = mine.filter((held) => held.role === "PARTNER");
@@ -19,7 +19,7 @@ export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }
   return schoolIds.every((id) => atLeast.some((held) => held.schoolIds.includes(id)));
 }
 
-type Caller = { mine: readonly StaffRole[]; now: Date };
+type Caller = { mine: readonly Covered[]; now: Date };
 
 /**
  * Refuses changes that would give the caller another holder's roles, by a person's password, an app's secret or its
@@ -50,7 +50,7 @@ const listHigherRoles = async (
 async function worksForAnybody(
   { prisma }: Pick<RecordStore, "prisma">,
   holder: RoleHolder,
-  mine: readonly StaffRole[],
+  mine: readonly Covered[],
 ): Promise<boolean> {
   if ("personId" in holder || mine.some(({ role }) => role === "OPERATOR")) return false;
   const withSignOn = { scopes: { hasSome: ["admin:read", "admin:write"] }, redirectUris: { isEmpty: false } };

@@ -12,7 +12,7 @@ export * from "./class-teachers.ts";
 export * from "./find-roles.ts";
 export * from "./give-role.ts";
 export * from "./held-roles-sql.ts";
-export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
+export { listHigherHolders, refuseHigherHolder, type Covered } from "./higher-holder.ts";
 export * from "./reach.ts";
 export { adminScopesOf, staffRoleNames, targetOf } from "./role.ts";
 export type { RoleHolder, StaffRole, StaffRoleId, StaffRoleName } from "./role.ts";

@@ -77,7 +77,7 @@ export async function readRoster(source: RosterSource, given: Given): Promise<Re
     files.push(makeTemporaryPath());
     return files.at(-1)!;
   };
-  const limits = { bytes };
+  const limits = { bytes, fileBytes: bytes };
   try {
     const tools = {
       requests: makeSourceRequests(sender, { signal, limits }),

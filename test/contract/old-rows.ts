@@ -75,6 +75,11 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${id()}, ${id()}, ${id()}, ${hash}, 'NONE', ${old}, ${old} FROM ${numbers}`,
     areOld: `revoked_at = ${old}`,
   },
+  roster_run: {
+    insert: `INSERT INTO roster_run (id, connection_id, trigger, outcome, started_at, ended_at)
+      SELECT ${id()}, ${id("1")}, 'HAND', 'APPLIED', ${old}, ${old} FROM ${numbers}`,
+    areOld: `started_at = ${old}`,
+  },
   upstream_round_trip: {
     insert: `INSERT INTO upstream_round_trip (state_hash, connection_id, browser_hash, purpose, details, expires_at)
       SELECT ${hash}, ${id()}, ${hash}, 'SIGN_IN', '', ${old} FROM ${numbers}`,

@@ -426,6 +426,9 @@ export const ModelName = {
   Sandbox: 'Sandbox',
   SandboxStep: 'SandboxStep',
   MergedGrant: 'MergedGrant',
+  RosterConnection: 'RosterConnection',
+  RosterConnectionSchool: 'RosterConnectionSchool',
+  RosterRun: 'RosterRun',
   School: 'School',
   SchoolLogo: 'SchoolLogo',
   Person: 'Person',
@@ -521,7 +524,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "agreement" | "appLogo" | "appProfile" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "accessReport" | "seat" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "stagedPerson" | "stagedRole" | "importSchool" | "stagedMembership" | "importFaultyRow" | "importError" | "columnMapping" | "importPiece" | "import" | "importTurn" | "importChange" | "stagedGroup" | "personImport" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "consent" | "schoolChoice" | "logoutNotice" | "voidSignIn" | "signingKey" | "sharedSecret" | "knownDevice" | "signInLimit" | "wrongPassword" | "rateLimit" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamSession" | "upstreamRoundTrip" | "upstreamRecentSignIn" | "upstreamRefusal" | "upstreamSetUpLink" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "agreement" | "appLogo" | "appProfile" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "accessReport" | "seat" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "rosterConnection" | "rosterConnectionSchool" | "rosterRun" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "stagedPerson" | "stagedRole" | "importSchool" | "stagedMembership" | "importFaultyRow" | "importError" | "columnMapping" | "importPiece" | "import" | "importTurn" | "importChange" | "stagedGroup" | "personImport" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "consent" | "schoolChoice" | "logoutNotice" | "voidSignIn" | "signingKey" | "sharedSecret" | "knownDevice" | "signInLimit" | "wrongPassword" | "rateLimit" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamSession" | "upstreamRoundTrip" | "upstreamRecentSignIn" | "upstreamRefusal" | "upstreamSetUpLink" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2668,6 +2671,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.MergedGrantCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.MergedGrantCountAggregateOutputType> | number
+        }
+      }
+    }
+    RosterConnection: {
+      payload: Prisma.$RosterConnectionPayload<ExtArgs>
+      fields: Prisma.RosterConnectionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RosterConnectionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RosterConnectionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>
+        }
+        findFirst: {
+          args: Prisma.RosterConnectionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RosterConnectionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>
+        }
+        findMany: {
+          args: Prisma.RosterConnectionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>[]
+        }
+        create: {
+          args: Prisma.RosterConnectionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>
+        }
+        createMany: {
+          args: Prisma.RosterConnectionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RosterConnectionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>[]
+        }
+        delete: {
+          args: Prisma.RosterConnectionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>
+        }
+        update: {
+          args: Prisma.RosterConnectionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>
+        }
+        deleteMany: {
+          args: Prisma.RosterConnectionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RosterConnectionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RosterConnectionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>[]
+        }
+        upsert: {
+          args: Prisma.RosterConnectionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionPayload>
+        }
+        aggregate: {
+          args: Prisma.RosterConnectionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRosterConnection>
+        }
+        groupBy: {
+          args: Prisma.RosterConnectionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RosterConnectionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RosterConnectionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RosterConnectionCountAggregateOutputType> | number
+        }
+      }
+    }
+    RosterConnectionSchool: {
+      payload: Prisma.$RosterConnectionSchoolPayload<ExtArgs>
+      fields: Prisma.RosterConnectionSchoolFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RosterConnectionSchoolFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RosterConnectionSchoolFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>
+        }
+        findFirst: {
+          args: Prisma.RosterConnectionSchoolFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RosterConnectionSchoolFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>
+        }
+        findMany: {
+          args: Prisma.RosterConnectionSchoolFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>[]
+        }
+        create: {
+          args: Prisma.RosterConnectionSchoolCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>
+        }
+        createMany: {
+          args: Prisma.RosterConnectionSchoolCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RosterConnectionSchoolCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>[]
+        }
+        delete: {
+          args: Prisma.RosterConnectionSchoolDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>
+        }
+        update: {
+          args: Prisma.RosterConnectionSchoolUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>
+        }
+        deleteMany: {
+          args: Prisma.RosterConnectionSchoolDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RosterConnectionSchoolUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RosterConnectionSchoolUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>[]
+        }
+        upsert: {
+          args: Prisma.RosterConnectionSchoolUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterConnectionSchoolPayload>
+        }
+        aggregate: {
+          args: Prisma.RosterConnectionSchoolAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRosterConnectionSchool>
+        }
+        groupBy: {
+          args: Prisma.RosterConnectionSchoolGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RosterConnectionSchoolGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RosterConnectionSchoolCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RosterConnectionSchoolCountAggregateOutputType> | number
+        }
+      }
+    }
+    RosterRun: {
+      payload: Prisma.$RosterRunPayload<ExtArgs>
+      fields: Prisma.RosterRunFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RosterRunFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RosterRunFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>
+        }
+        findFirst: {
+          args: Prisma.RosterRunFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RosterRunFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>
+        }
+        findMany: {
+          args: Prisma.RosterRunFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>[]
+        }
+        create: {
+          args: Prisma.RosterRunCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>
+        }
+        createMany: {
+          args: Prisma.RosterRunCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RosterRunCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>[]
+        }
+        delete: {
+          args: Prisma.RosterRunDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>
+        }
+        update: {
+          args: Prisma.RosterRunUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>
+        }
+        deleteMany: {
+          args: Prisma.RosterRunDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RosterRunUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RosterRunUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>[]
+        }
+        upsert: {
+          args: Prisma.RosterRunUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RosterRunPayload>
+        }
+        aggregate: {
+          args: Prisma.RosterRunAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRosterRun>
+        }
+        groupBy: {
+          args: Prisma.RosterRunGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RosterRunGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RosterRunCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RosterRunCountAggregateOutputType> | number
         }
       }
     }
@@ -9017,6 +9242,63 @@ export const MergedGrantScalarFieldEnum = {
 export type MergedGrantScalarFieldEnum = (typeof MergedGrantScalarFieldEnum)[keyof typeof MergedGrantScalarFieldEnum]
 
 
+export const RosterConnectionScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  kind: 'kind',
+  settings: 'settings',
+  secret: 'secret',
+  state: 'state',
+  times: 'times',
+  daysOff: 'daysOff',
+  pauseFrom: 'pauseFrom',
+  pauseUntil: 'pauseUntil',
+  applies: 'applies',
+  notifyAddresses: 'notifyAddresses',
+  nextRunAt: 'nextRunAt',
+  leaseHolder: 'leaseHolder',
+  leaseUntil: 'leaseUntil',
+  failures: 'failures',
+  failingSince: 'failingSince',
+  lastFailure: 'lastFailure',
+  isTold: 'isTold',
+  digest: 'digest',
+  validator: 'validator',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RosterConnectionScalarFieldEnum = (typeof RosterConnectionScalarFieldEnum)[keyof typeof RosterConnectionScalarFieldEnum]
+
+
+export const RosterConnectionSchoolScalarFieldEnum = {
+  connectionId: 'connectionId',
+  schoolId: 'schoolId'
+} as const
+
+export type RosterConnectionSchoolScalarFieldEnum = (typeof RosterConnectionSchoolScalarFieldEnum)[keyof typeof RosterConnectionSchoolScalarFieldEnum]
+
+
+export const RosterRunScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  trigger: 'trigger',
+  outcome: 'outcome',
+  failure: 'failure',
+  detail: 'detail',
+  counts: 'counts',
+  importId: 'importId',
+  replacedImportId: 'replacedImportId',
+  startedAt: 'startedAt',
+  endedAt: 'endedAt',
+  notice: 'notice',
+  noticeDueAt: 'noticeDueAt',
+  noticeTries: 'noticeTries'
+} as const
+
+export type RosterRunScalarFieldEnum = (typeof RosterRunScalarFieldEnum)[keyof typeof RosterRunScalarFieldEnum]
+
+
 export const SchoolScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -10980,6 +11262,9 @@ export type GlobalOmitConfig = {
   sandbox?: Prisma.SandboxOmit
   sandboxStep?: Prisma.SandboxStepOmit
   mergedGrant?: Prisma.MergedGrantOmit
+  rosterConnection?: Prisma.RosterConnectionOmit
+  rosterConnectionSchool?: Prisma.RosterConnectionSchoolOmit
+  rosterRun?: Prisma.RosterRunOmit
   school?: Prisma.SchoolOmit
   schoolLogo?: Prisma.SchoolLogoOmit
   person?: Prisma.PersonOmit

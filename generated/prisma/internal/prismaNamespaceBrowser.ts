@@ -80,6 +80,9 @@ export const ModelName = {
   Sandbox: 'Sandbox',
   SandboxStep: 'SandboxStep',
   MergedGrant: 'MergedGrant',
+  RosterConnection: 'RosterConnection',
+  RosterConnectionSchool: 'RosterConnectionSchool',
+  RosterRun: 'RosterRun',
   School: 'School',
   SchoolLogo: 'SchoolLogo',
   Person: 'Person',
@@ -563,6 +566,63 @@ export const MergedGrantScalarFieldEnum = {
 } as const
 
 export type MergedGrantScalarFieldEnum = (typeof MergedGrantScalarFieldEnum)[keyof typeof MergedGrantScalarFieldEnum]
+
+
+export const RosterConnectionScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  kind: 'kind',
+  settings: 'settings',
+  secret: 'secret',
+  state: 'state',
+  times: 'times',
+  daysOff: 'daysOff',
+  pauseFrom: 'pauseFrom',
+  pauseUntil: 'pauseUntil',
+  applies: 'applies',
+  notifyAddresses: 'notifyAddresses',
+  nextRunAt: 'nextRunAt',
+  leaseHolder: 'leaseHolder',
+  leaseUntil: 'leaseUntil',
+  failures: 'failures',
+  failingSince: 'failingSince',
+  lastFailure: 'lastFailure',
+  isTold: 'isTold',
+  digest: 'digest',
+  validator: 'validator',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RosterConnectionScalarFieldEnum = (typeof RosterConnectionScalarFieldEnum)[keyof typeof RosterConnectionScalarFieldEnum]
+
+
+export const RosterConnectionSchoolScalarFieldEnum = {
+  connectionId: 'connectionId',
+  schoolId: 'schoolId'
+} as const
+
+export type RosterConnectionSchoolScalarFieldEnum = (typeof RosterConnectionSchoolScalarFieldEnum)[keyof typeof RosterConnectionSchoolScalarFieldEnum]
+
+
+export const RosterRunScalarFieldEnum = {
+  id: 'id',
+  connectionId: 'connectionId',
+  trigger: 'trigger',
+  outcome: 'outcome',
+  failure: 'failure',
+  detail: 'detail',
+  counts: 'counts',
+  importId: 'importId',
+  replacedImportId: 'replacedImportId',
+  startedAt: 'startedAt',
+  endedAt: 'endedAt',
+  notice: 'notice',
+  noticeDueAt: 'noticeDueAt',
+  noticeTries: 'noticeTries'
+} as const
+
+export type RosterRunScalarFieldEnum = (typeof RosterRunScalarFieldEnum)[keyof typeof RosterRunScalarFieldEnum]
 
 
 export const SchoolScalarFieldEnum = {

@@ -283,6 +283,7 @@ export type SchoolWhereInput = {
   retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
   retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
   upstreamConnections?: Prisma.UpstreamConnectionListRelationFilter
+  rosterConnections?: Prisma.RosterConnectionSchoolListRelationFilter
   wayIn?: Prisma.XOR<Prisma.SchoolWayInNullableScalarRelationFilter, Prisma.SchoolWayInWhereInput> | null
 }
 
@@ -330,6 +331,7 @@ export type SchoolOrderByWithRelationInput = {
   retention?: Prisma.RetentionPolicyOrderByWithRelationInput
   retentionCheck?: Prisma.RetentionCheckOrderByWithRelationInput
   upstreamConnections?: Prisma.UpstreamConnectionOrderByRelationAggregateInput
+  rosterConnections?: Prisma.RosterConnectionSchoolOrderByRelationAggregateInput
   wayIn?: Prisma.SchoolWayInOrderByWithRelationInput
 }
 
@@ -380,6 +382,7 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   retention?: Prisma.XOR<Prisma.RetentionPolicyNullableScalarRelationFilter, Prisma.RetentionPolicyWhereInput> | null
   retentionCheck?: Prisma.XOR<Prisma.RetentionCheckNullableScalarRelationFilter, Prisma.RetentionCheckWhereInput> | null
   upstreamConnections?: Prisma.UpstreamConnectionListRelationFilter
+  rosterConnections?: Prisma.RosterConnectionSchoolListRelationFilter
   wayIn?: Prisma.XOR<Prisma.SchoolWayInNullableScalarRelationFilter, Prisma.SchoolWayInWhereInput> | null
 }, "id" | "officialId">
 
@@ -466,6 +469,7 @@ export type SchoolCreateInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -512,6 +516,7 @@ export type SchoolUncheckedCreateInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -558,6 +563,7 @@ export type SchoolUpdateInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -604,6 +610,7 @@ export type SchoolUncheckedUpdateInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -880,6 +887,20 @@ export type SchoolUncheckedUpdateManyWithoutSandboxNestedInput = {
   update?: Prisma.SchoolUpdateWithWhereUniqueWithoutSandboxInput | Prisma.SchoolUpdateWithWhereUniqueWithoutSandboxInput[]
   updateMany?: Prisma.SchoolUpdateManyWithWhereWithoutSandboxInput | Prisma.SchoolUpdateManyWithWhereWithoutSandboxInput[]
   deleteMany?: Prisma.SchoolScalarWhereInput | Prisma.SchoolScalarWhereInput[]
+}
+
+export type SchoolCreateNestedOneWithoutRosterConnectionsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutRosterConnectionsInput, Prisma.SchoolUncheckedCreateWithoutRosterConnectionsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutRosterConnectionsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutRosterConnectionsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutRosterConnectionsInput, Prisma.SchoolUncheckedCreateWithoutRosterConnectionsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutRosterConnectionsInput
+  upsert?: Prisma.SchoolUpsertWithoutRosterConnectionsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutRosterConnectionsInput, Prisma.SchoolUpdateWithoutRosterConnectionsInput>, Prisma.SchoolUncheckedUpdateWithoutRosterConnectionsInput>
 }
 
 export type SchoolCreateNestedOneWithoutLogoInput = {
@@ -1222,6 +1243,7 @@ export type SchoolCreateWithoutErasuresInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -1267,6 +1289,7 @@ export type SchoolUncheckedCreateWithoutErasuresInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1328,6 +1351,7 @@ export type SchoolUpdateWithoutErasuresInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1373,6 +1397,7 @@ export type SchoolUncheckedUpdateWithoutErasuresInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1418,6 +1443,7 @@ export type SchoolCreateWithoutAgreementsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -1463,6 +1489,7 @@ export type SchoolUncheckedCreateWithoutAgreementsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1524,6 +1551,7 @@ export type SchoolUpdateWithoutAgreementsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1569,6 +1597,7 @@ export type SchoolUncheckedUpdateWithoutAgreementsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1614,6 +1643,7 @@ export type SchoolCreateWithoutWithheldInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -1659,6 +1689,7 @@ export type SchoolUncheckedCreateWithoutWithheldInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1720,6 +1751,7 @@ export type SchoolUpdateWithoutWithheldInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1765,6 +1797,7 @@ export type SchoolUncheckedUpdateWithoutWithheldInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1810,6 +1843,7 @@ export type SchoolCreateWithoutGrantsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -1855,6 +1889,7 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -1916,6 +1951,7 @@ export type SchoolUpdateWithoutGrantsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -1961,6 +1997,7 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2006,6 +2043,7 @@ export type SchoolCreateWithoutAccessReportsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -2051,6 +2089,7 @@ export type SchoolUncheckedCreateWithoutAccessReportsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2112,6 +2151,7 @@ export type SchoolUpdateWithoutAccessReportsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2157,6 +2197,7 @@ export type SchoolUncheckedUpdateWithoutAccessReportsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2202,6 +2243,7 @@ export type SchoolCreateWithoutSeatsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -2247,6 +2289,7 @@ export type SchoolUncheckedCreateWithoutSeatsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2308,6 +2351,7 @@ export type SchoolUpdateWithoutSeatsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2353,6 +2397,7 @@ export type SchoolUncheckedUpdateWithoutSeatsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2398,6 +2443,7 @@ export type SchoolCreateWithoutWithheldPeriodsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -2443,6 +2489,7 @@ export type SchoolUncheckedCreateWithoutWithheldPeriodsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2504,6 +2551,7 @@ export type SchoolUpdateWithoutWithheldPeriodsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2549,6 +2597,7 @@ export type SchoolUncheckedUpdateWithoutWithheldPeriodsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2594,6 +2643,7 @@ export type SchoolCreateWithoutLastCallsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -2639,6 +2689,7 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2700,6 +2751,7 @@ export type SchoolUpdateWithoutLastCallsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2745,6 +2797,7 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -2790,6 +2843,7 @@ export type SchoolCreateWithoutSandboxInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -2835,6 +2889,7 @@ export type SchoolUncheckedCreateWithoutSandboxInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -2884,6 +2939,206 @@ export type SchoolScalarWhereInput = {
   sandboxId?: Prisma.UuidNullableFilter<"School"> | string | null
 }
 
+export type SchoolCreateWithoutRosterConnectionsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
+  retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutRosterConnectionsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  sandboxId?: string | null
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  accessReports?: Prisma.AccessReportUncheckedCreateNestedManyWithoutSchoolInput
+  seats?: Prisma.SeatUncheckedCreateNestedManyWithoutSchoolInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedCreateNestedManyWithoutSchoolInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutSchoolInput
+  withheld?: Prisma.WithheldItemUncheckedCreateNestedManyWithoutSchoolInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedCreateNestedManyWithoutSchoolInput
+  erasures?: Prisma.ErasureUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  columnMappings?: Prisma.ColumnMappingUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedCreateNestedManyWithoutSchoolInput
+  parentLetter?: Prisma.ParentLetterUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+  handsOver?: Prisma.HandoverUncheckedCreateNestedManyWithoutFromInput
+  receives?: Prisma.HandoverUncheckedCreateNestedManyWithoutToInput
+  mergedInto?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutFromInput
+  mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
+  retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutRosterConnectionsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutRosterConnectionsInput, Prisma.SchoolUncheckedCreateWithoutRosterConnectionsInput>
+}
+
+export type SchoolUpsertWithoutRosterConnectionsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutRosterConnectionsInput, Prisma.SchoolUncheckedUpdateWithoutRosterConnectionsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutRosterConnectionsInput, Prisma.SchoolUncheckedCreateWithoutRosterConnectionsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutRosterConnectionsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutRosterConnectionsInput, Prisma.SchoolUncheckedUpdateWithoutRosterConnectionsInput>
+}
+
+export type SchoolUpdateWithoutRosterConnectionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutRosterConnectionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  accessReports?: Prisma.AccessReportUncheckedUpdateManyWithoutSchoolNestedInput
+  seats?: Prisma.SeatUncheckedUpdateManyWithoutSchoolNestedInput
+  withheldPeriods?: Prisma.WithheldPeriodUncheckedUpdateManyWithoutSchoolNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutSchoolNestedInput
+  withheld?: Prisma.WithheldItemUncheckedUpdateManyWithoutSchoolNestedInput
+  agreements?: Prisma.AgreementAcceptanceUncheckedUpdateManyWithoutSchoolNestedInput
+  erasures?: Prisma.ErasureUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  columnMappings?: Prisma.ColumnMappingUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  credentialBatches?: Prisma.CredentialBatchUncheckedUpdateManyWithoutSchoolNestedInput
+  parentLetter?: Prisma.ParentLetterUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+  handsOver?: Prisma.HandoverUncheckedUpdateManyWithoutFromNestedInput
+  receives?: Prisma.HandoverUncheckedUpdateManyWithoutToNestedInput
+  mergedInto?: Prisma.SchoolMergerUncheckedUpdateManyWithoutFromNestedInput
+  mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
+  retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
+  retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
 export type SchoolCreateWithoutLogoInput = {
   id: string
   name: string
@@ -2926,6 +3181,7 @@ export type SchoolCreateWithoutLogoInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -2971,6 +3227,7 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -3032,6 +3289,7 @@ export type SchoolUpdateWithoutLogoInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3077,6 +3335,7 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3122,6 +3381,7 @@ export type SchoolCreateWithoutHomeOfInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -3167,6 +3427,7 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -3228,6 +3489,7 @@ export type SchoolUpdateWithoutHomeOfInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3273,6 +3535,7 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3318,6 +3581,7 @@ export type SchoolCreateWithoutAffiliationsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -3363,6 +3627,7 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -3424,6 +3689,7 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3469,6 +3735,7 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3514,6 +3781,7 @@ export type SchoolCreateWithoutGroupsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -3559,6 +3827,7 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -3620,6 +3889,7 @@ export type SchoolUpdateWithoutGroupsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3665,6 +3935,7 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3710,6 +3981,7 @@ export type SchoolCreateWithoutHandsOverInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -3755,6 +4027,7 @@ export type SchoolUncheckedCreateWithoutHandsOverInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -3805,6 +4078,7 @@ export type SchoolCreateWithoutReceivesInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -3850,6 +4124,7 @@ export type SchoolUncheckedCreateWithoutReceivesInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -3911,6 +4186,7 @@ export type SchoolUpdateWithoutHandsOverInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -3956,6 +4232,7 @@ export type SchoolUncheckedUpdateWithoutHandsOverInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4012,6 +4289,7 @@ export type SchoolUpdateWithoutReceivesInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4057,6 +4335,7 @@ export type SchoolUncheckedUpdateWithoutReceivesInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4102,6 +4381,7 @@ export type SchoolCreateWithoutMergedIntoInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -4147,6 +4427,7 @@ export type SchoolUncheckedCreateWithoutMergedIntoInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -4197,6 +4478,7 @@ export type SchoolCreateWithoutMergedHereInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -4242,6 +4524,7 @@ export type SchoolUncheckedCreateWithoutMergedHereInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -4303,6 +4586,7 @@ export type SchoolUpdateWithoutMergedIntoInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4348,6 +4632,7 @@ export type SchoolUncheckedUpdateWithoutMergedIntoInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4404,6 +4689,7 @@ export type SchoolUpdateWithoutMergedHereInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4449,6 +4735,7 @@ export type SchoolUncheckedUpdateWithoutMergedHereInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4494,6 +4781,7 @@ export type SchoolCreateWithoutDataRequestsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -4539,6 +4827,7 @@ export type SchoolUncheckedCreateWithoutDataRequestsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -4600,6 +4889,7 @@ export type SchoolUpdateWithoutDataRequestsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4645,6 +4935,7 @@ export type SchoolUncheckedUpdateWithoutDataRequestsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4690,6 +4981,7 @@ export type SchoolCreateWithoutRetentionInput = {
   mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -4735,6 +5027,7 @@ export type SchoolUncheckedCreateWithoutRetentionInput = {
   mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -4796,6 +5089,7 @@ export type SchoolUpdateWithoutRetentionInput = {
   mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4841,6 +5135,7 @@ export type SchoolUncheckedUpdateWithoutRetentionInput = {
   mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -4886,6 +5181,7 @@ export type SchoolCreateWithoutRetentionCheckInput = {
   mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -4931,6 +5227,7 @@ export type SchoolUncheckedCreateWithoutRetentionCheckInput = {
   mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -4992,6 +5289,7 @@ export type SchoolUpdateWithoutRetentionCheckInput = {
   mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5037,6 +5335,7 @@ export type SchoolUncheckedUpdateWithoutRetentionCheckInput = {
   mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5082,6 +5381,7 @@ export type SchoolCreateWithoutImportsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -5127,6 +5427,7 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -5188,6 +5489,7 @@ export type SchoolUpdateWithoutImportsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5233,6 +5535,7 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5278,6 +5581,7 @@ export type SchoolCreateWithoutColumnMappingsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -5323,6 +5627,7 @@ export type SchoolUncheckedCreateWithoutColumnMappingsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -5384,6 +5689,7 @@ export type SchoolUpdateWithoutColumnMappingsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5429,6 +5735,7 @@ export type SchoolUncheckedUpdateWithoutColumnMappingsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5474,6 +5781,7 @@ export type SchoolCreateWithoutCarriedOverInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -5519,6 +5827,7 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -5580,6 +5889,7 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5625,6 +5935,7 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5670,6 +5981,7 @@ export type SchoolCreateWithoutSignInInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -5715,6 +6027,7 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -5776,6 +6089,7 @@ export type SchoolUpdateWithoutSignInInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5821,6 +6135,7 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -5866,6 +6181,7 @@ export type SchoolCreateWithoutCardSettingsInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -5911,6 +6227,7 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -5972,6 +6289,7 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6017,6 +6335,7 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6062,6 +6381,7 @@ export type SchoolCreateWithoutParentLetterInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -6107,6 +6427,7 @@ export type SchoolUncheckedCreateWithoutParentLetterInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -6168,6 +6489,7 @@ export type SchoolUpdateWithoutParentLetterInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6213,6 +6535,7 @@ export type SchoolUncheckedUpdateWithoutParentLetterInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6258,6 +6581,7 @@ export type SchoolCreateWithoutCredentialBatchesInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -6303,6 +6627,7 @@ export type SchoolUncheckedCreateWithoutCredentialBatchesInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -6364,6 +6689,7 @@ export type SchoolUpdateWithoutCredentialBatchesInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6409,6 +6735,7 @@ export type SchoolUncheckedUpdateWithoutCredentialBatchesInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6454,6 +6781,7 @@ export type SchoolCreateWithoutStaffRolesInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -6499,6 +6827,7 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -6560,6 +6889,7 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6605,6 +6935,7 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6650,6 +6981,7 @@ export type SchoolCreateWithoutUpstreamConnectionsInput = {
   mergedHere?: Prisma.SchoolMergerCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInCreateNestedOneWithoutSchoolInput
 }
 
@@ -6695,6 +7027,7 @@ export type SchoolUncheckedCreateWithoutUpstreamConnectionsInput = {
   mergedHere?: Prisma.SchoolMergerUncheckedCreateNestedManyWithoutIntoInput
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
   wayIn?: Prisma.SchoolWayInUncheckedCreateNestedOneWithoutSchoolInput
 }
 
@@ -6756,6 +7089,7 @@ export type SchoolUpdateWithoutUpstreamConnectionsInput = {
   mergedHere?: Prisma.SchoolMergerUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6801,6 +7135,7 @@ export type SchoolUncheckedUpdateWithoutUpstreamConnectionsInput = {
   mergedHere?: Prisma.SchoolMergerUncheckedUpdateManyWithoutIntoNestedInput
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -6847,6 +7182,7 @@ export type SchoolCreateWithoutWayInInput = {
   retention?: Prisma.RetentionPolicyCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutWayInInput = {
@@ -6892,6 +7228,7 @@ export type SchoolUncheckedCreateWithoutWayInInput = {
   retention?: Prisma.RetentionPolicyUncheckedCreateNestedOneWithoutSchoolInput
   retentionCheck?: Prisma.RetentionCheckUncheckedCreateNestedOneWithoutSchoolInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedCreateNestedManyWithoutSchoolInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutWayInInput = {
@@ -6953,6 +7290,7 @@ export type SchoolUpdateWithoutWayInInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutWayInInput = {
@@ -6998,6 +7336,7 @@ export type SchoolUncheckedUpdateWithoutWayInInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManySandboxInput = {
@@ -7058,6 +7397,7 @@ export type SchoolUpdateWithoutSandboxInput = {
   retention?: Prisma.RetentionPolicyUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUpdateOneWithoutSchoolNestedInput
 }
 
@@ -7103,6 +7443,7 @@ export type SchoolUncheckedUpdateWithoutSandboxInput = {
   retention?: Prisma.RetentionPolicyUncheckedUpdateOneWithoutSchoolNestedInput
   retentionCheck?: Prisma.RetentionCheckUncheckedUpdateOneWithoutSchoolNestedInput
   upstreamConnections?: Prisma.UpstreamConnectionUncheckedUpdateManyWithoutSchoolNestedInput
+  rosterConnections?: Prisma.RosterConnectionSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   wayIn?: Prisma.SchoolWayInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
@@ -7150,6 +7491,7 @@ export type SchoolCountOutputType = {
   mergedInto: number
   mergedHere: number
   upstreamConnections: number
+  rosterConnections: number
 }
 
 export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -7175,6 +7517,7 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   mergedInto?: boolean | SchoolCountOutputTypeCountMergedIntoArgs
   mergedHere?: boolean | SchoolCountOutputTypeCountMergedHereArgs
   upstreamConnections?: boolean | SchoolCountOutputTypeCountUpstreamConnectionsArgs
+  rosterConnections?: boolean | SchoolCountOutputTypeCountRosterConnectionsArgs
 }
 
 /**
@@ -7341,6 +7684,13 @@ export type SchoolCountOutputTypeCountUpstreamConnectionsArgs<ExtArgs extends ru
   where?: Prisma.UpstreamConnectionWhereInput
 }
 
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountRosterConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RosterConnectionSchoolWhereInput
+}
+
 
 export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -7386,6 +7736,7 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
   retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
   upstreamConnections?: boolean | Prisma.School$upstreamConnectionsArgs<ExtArgs>
+  rosterConnections?: boolean | Prisma.School$rosterConnectionsArgs<ExtArgs>
   wayIn?: boolean | Prisma.School$wayInArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
@@ -7474,6 +7825,7 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   retention?: boolean | Prisma.School$retentionArgs<ExtArgs>
   retentionCheck?: boolean | Prisma.School$retentionCheckArgs<ExtArgs>
   upstreamConnections?: boolean | Prisma.School$upstreamConnectionsArgs<ExtArgs>
+  rosterConnections?: boolean | Prisma.School$rosterConnectionsArgs<ExtArgs>
   wayIn?: boolean | Prisma.School$wayInArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -7516,6 +7868,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     retention: Prisma.$RetentionPolicyPayload<ExtArgs> | null
     retentionCheck: Prisma.$RetentionCheckPayload<ExtArgs> | null
     upstreamConnections: Prisma.$UpstreamConnectionPayload<ExtArgs>[]
+    rosterConnections: Prisma.$RosterConnectionSchoolPayload<ExtArgs>[]
     wayIn: Prisma.$SchoolWayInPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -7998,6 +8351,7 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   retention<T extends Prisma.School$retentionArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionArgs<ExtArgs>>): Prisma.Prisma__RetentionPolicyClient<runtime.Types.Result.GetResult<Prisma.$RetentionPolicyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   retentionCheck<T extends Prisma.School$retentionCheckArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$retentionCheckArgs<ExtArgs>>): Prisma.Prisma__RetentionCheckClient<runtime.Types.Result.GetResult<Prisma.$RetentionCheckPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   upstreamConnections<T extends Prisma.School$upstreamConnectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$upstreamConnectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UpstreamConnectionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  rosterConnections<T extends Prisma.School$rosterConnectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$rosterConnectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RosterConnectionSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   wayIn<T extends Prisma.School$wayInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$wayInArgs<ExtArgs>>): Prisma.Prisma__SchoolWayInClient<runtime.Types.Result.GetResult<Prisma.$SchoolWayInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -9110,6 +9464,30 @@ export type School$upstreamConnectionsArgs<ExtArgs extends runtime.Types.Extensi
   take?: number
   skip?: number
   distinct?: Prisma.UpstreamConnectionScalarFieldEnum | Prisma.UpstreamConnectionScalarFieldEnum[]
+}
+
+/**
+ * School.rosterConnections
+ */
+export type School$rosterConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RosterConnectionSchool
+   */
+  select?: Prisma.RosterConnectionSchoolSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RosterConnectionSchool
+   */
+  omit?: Prisma.RosterConnectionSchoolOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RosterConnectionSchoolInclude<ExtArgs> | null
+  where?: Prisma.RosterConnectionSchoolWhereInput
+  orderBy?: Prisma.RosterConnectionSchoolOrderByWithRelationInput | Prisma.RosterConnectionSchoolOrderByWithRelationInput[]
+  cursor?: Prisma.RosterConnectionSchoolWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RosterConnectionSchoolScalarFieldEnum | Prisma.RosterConnectionSchoolScalarFieldEnum[]
 }
 
 /**

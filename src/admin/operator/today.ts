@@ -1,5 +1,6 @@
 import type { ClientId } from "../../access/index.ts";
 import { listOpenHandovers, personNameOf, type Handover, type SchoolId } from "../../directory/index.ts";
+import { findSomeFailing } from "../../connections/index.ts";
 import { addDays } from "../../platform/clock.ts";
 import { present } from "../../platform/contract-types.ts";
 import { storeOf } from "../../platform/database/db.ts";
@@ -9,6 +10,7 @@ import { readSomeDataRequests } from "../privacy/data-requests.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { findSomeImports } from "../../imports/index.ts";
 import { importReach } from "../imports/import-record.ts";
+import { presentFailing } from "../imports/roster-connections.ts";
 import { presentHandover } from "../schools/handovers.ts";
 import { refuseUnknownSchool } from "../reached.ts";
 import { presentDue } from "../schools/retention.ts";
@@ -111,9 +113,18 @@ export const getToday: AdminHandler<"getToday"> = async (deps, request) => {
     leftSince: before(leaverDays),
     unusedSince: before(unusedDays),
   });
+  const rosterConnections =
+    ofAll || schoolIds.length > 0
+      ? await findSomeFailing(db, {
+          among: reach.all ? undefined : [...reach.schoolIds],
+          ...(!ofAll && { atSchools: schoolIds }),
+          limit: shownOfEach,
+        })
+      : null;
   const noImports = { waitingImports: null, heldImports: null };
   const body = present<Schemas["Today"]>({
     ...(ofAll || schoolIds.length > 0 ? await findImportTasks(deps, request) : noImports),
+    rosterConnections: rosterConnections && mapFirst(rosterConnections, presentFailing),
     atSchools:
       schoolIds.length > 0
         ? presentSchools({ ...found, handovers, ...retention, dataRequests }, schoolIds.length === 1)

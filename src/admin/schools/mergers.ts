@@ -1,4 +1,5 @@
 import { changeDirectory, mergeGrants, previewChange, separateGrants, type MergedApp } from "../../access/index.ts";
+import { deleteConnectionsOf } from "../../connections/index.ts";
 import {
   getMerger,
   listMergers,
@@ -44,6 +45,7 @@ function merge(
     await touchBoth(change, sides);
     const rules = { ...sides, demandsAgreements };
     const { merged, apps } = await mergeGrants(change, rules, () => mergeSchools(change, sides));
+    await deleteConnectionsOf(change.tx, sides.from);
     return { merged, apps, staffRoles: await mergeClassTeachers(change.tx, { id: merged.id, ...sides }) };
   };
 }

@@ -1,6 +1,7 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "../../../generated/openapi/admin.ts";
 import type { AdminDeps } from "../../admin/index.ts";
+import type { RosterRuns } from "../../connections/index.ts";
 import type { ImportRequests } from "../../imports/index.ts";
 import type { OpenDb } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
@@ -55,11 +56,14 @@ async function openAdmin(machine: Machine, db: OpenDb) {
   const { config, clock } = machine;
   const imports = makeLocalImports(machine, db);
   const upstream = makeLocalUpstream(machine, db);
+  const { makeSources } = await import("../../connections/index.ts");
+  const sources = makeSources(config);
   const send = makeProgramFetch(
     {
       db,
       clock,
       imports,
+      rosterRuns: { sources, start: (...call) => startLocally({ machine, db, imports, sources }, call) },
       log: silentLog,
       document: await loadDocument("admin", config.platform),
       reading: makeReading({ pool: db.pool, canceller: db.pool, isReplica: false }, config.lists),
@@ -110,6 +114,21 @@ function makeLocalUpstream(machine: Machine, db: OpenDb): AdminDeps["upstream"] 
     close: async () => (await opened)?.close(),
   };
 }
+
+type Locally = { machine: Machine; db: OpenDb; imports: ImportRequests; sources: RosterRuns["sources"] };
+
+/** Runs a roster connection in this process, which waits for its end. */
+async function startLocally({ machine, ...deps }: Locally, call: Parameters<RosterRuns["start"]>) {
+  const { makeRosterRuns } = await import("../../connections/index.ts");
+  const { silentLog: log } = await import("../../platform/telemetry/log.ts");
+  const { config, clock } = machine;
+  const [keys, fetchSeconds] = [config.encryptionKeys, config.rosterFetchSeconds];
+  const policy = policyOf(machine);
+  const runs = makeRosterRuns({ ...deps, log, clock, keys, policy, fetchSeconds, sendsMail: false, waitMs: longRunMs });
+  return runs.start(...call).finally(() => runs.close());
+}
+
+const longRunMs = 3_600_000;
 
 /** Reads and applies rosters in this process; their modules are loaded for the first one. */
 function makeLocalImports({ config, clock }: Machine, db: OpenDb): ImportRequests {

@@ -91,6 +91,38 @@ export const operationOptions = {
       "until an operator confirms it. With 100 no import is held.",
     example: "10",
   },
+  ROSTER_FETCH_SECONDS: {
+    value: wholeNumber(1, 3600),
+    default: "900",
+    meaning: "How long the source of a roster connection may take to send its roster.",
+    example: "1800",
+  },
+  ROSTER_FOLDER: {
+    value: matching(/^\//, "Write an absolute path, such as /var/lib/schultor/rosters."),
+    defaultMeaning: "none: no roster is read from a folder",
+    meaning:
+      "The only folder that roster connections of the kind `FOLDER` read from. Only operators create such connections; " +
+      "symbolic links that lead out of it are refused.",
+    example: "/var/lib/schultor/rosters",
+  },
+  SMTP_URL: {
+    value: matching(
+      /^smtps?:\/\/[^\s]+$/,
+      "Write smtp:// or smtps:// with host and port, such as smtps://user:secret@mail.example.org:465.",
+    ),
+    defaultMeaning: "none: no mail is sent",
+    meaning:
+      "The mail server through which the addresses of roster connections are told of failures and of previews that wait. " +
+      "The mail names no people.",
+    example: "smtps://user:secret@mail.example.org:465",
+    secret: true,
+  },
+  MAIL_FROM: {
+    value: matching(/^[^\s@<>]+@[^\s@<>]+$/, "Write a mail address, such as schultor@example.org."),
+    defaultMeaning: "`schultor@` and the host of `ISSUER_URL`",
+    meaning: "The sender of mail.",
+    example: "schultor@example.org",
+  },
   RETENTION_LEFT_MONTHS: {
     value: wholeNumber(0, 240),
     default: "0",

@@ -16,6 +16,7 @@ const columns = {
   classes: ["sourcedId", "status", "title", "classType", "schoolSourcedId"],
   enrollments: ["sourcedId", "status", "classSourcedId", "schoolSourcedId", "userSourcedId", "role"],
 } as const;
+const epoch = new Date("2000-01-01T12:00:00Z");
 type Table = keyof typeof columns;
 type Row<Name extends Table> = Partial<Record<(typeof columns)[Name][number], string>>;
 
@@ -50,7 +51,8 @@ export function makeRosterArchive({ makeFile, signal }: Pick<SourceTools, "makeF
       for (const [table, { path, stream }] of open) {
         stream.end();
         await finished(stream);
-        zip.addFile(path, `${table}.csv`);
+        // The same rows give the same bytes, which tell that nothing has changed.
+        zip.addFile(path, `${table}.csv`, { mtime: epoch });
       }
       zip.on("error", (error) => zip.outputStream.emit("error", error));
       zip.end();

@@ -9,8 +9,8 @@ import { SourceError, type SourceFailure } from "./failure.ts";
 type Call = { headers?: Record<string, string>; method?: "GET" | "POST"; body?: string };
 type Answer = Pick<StreamedAnswer, "status"> & { header(name: string): string | null };
 
-/** `bytes` is for all answers together, and for what is unpacked from them. */
-export type SourceLimits = { bytes: number };
+/** `bytes` is for all answers together, and for what is unpacked from them; `fileBytes` for a file as it is. */
+export type SourceLimits = { bytes: number; fileBytes: number };
 
 /** Requests of one run. Errors: SourceError. */
 export type SourceRequests = {
@@ -18,7 +18,7 @@ export type SourceRequests = {
   open(url: URL, call?: Call): Promise<Answer & { body: Readable }>;
   /** Parses one page: at most 8 MiB and 100,000 values. */
   json(url: URL, call?: Call): Promise<Answer & { value: unknown }>;
-  /** Writes the body to `path`. A 304 writes nothing. */
+  /** Writes the body to `path`, up to the limit of a file. A 304 writes nothing. */
   save(url: URL, path: string, call?: Call): Promise<Answer>;
   /** Fetches an access token with client credentials (RFC 6749 section 4.4), sent with HTTP Basic. */
   token(url: URL, client: { id: string; secret: string; scope?: string }): Promise<string>;
@@ -76,7 +76,9 @@ export function makeSourceRequests(
     json,
     async save(url, path, call) {
       const { body, ...answer } = await open(url, call);
-      await translated(signal, () => pipeline(body, createWriteStream(path, { mode: 0o600 }), { signal }));
+      await translated(signal, () =>
+        pipeline(body, count({ bytes: 0 }, limits.fileBytes), createWriteStream(path, { mode: 0o600 }), { signal }),
+      );
       return answer;
     },
     async token(url, { id, secret, scope }) {

@@ -13,6 +13,9 @@ export type SourceSchool = { id: string; officialId: string; name: string };
 
 type Need = "required" | "optional";
 
+/** Makes the error of a setting: its code, such as roster_setting_malformed, its name, and "must be …". */
+export type RefuseSetting = (code: string, property: string, message: string) => Error;
+
 /**
  * A kind of program that a roster comes from. The file is then imported as if somebody had uploaded it, so that a
  * source checks only that it has the whole answer.
@@ -24,7 +27,7 @@ export type RosterSource = {
   /** Whether only an operator may set it up. */
   isForOperators?: boolean;
   /** Errors: AppError invalid, for a setting of a wrong shape; addresses are checked before. */
-  checkSettings?(settings: SourceSettings): void;
+  checkSettings?(settings: SourceSettings, refuse: RefuseSetting): void;
   /**
    * Fetches the roster into a file of `tools`. Errors: SourceError; any other error is a fault of ours and is logged.
    */

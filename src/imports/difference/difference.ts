@@ -6,7 +6,7 @@ import { analyzeGroups, analyzeMemberships, analyzePeople, createTables, planned
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { findRows, run, sql, statement, table } from "../../platform/database/sql.ts";
-import { findRoles, listHigherHolders, listLastOperators, type RoleHolder, type StaffRole } from "../../staff/index.ts";
+import { findRoles, listHigherHolders, listLastOperators, type Covered, type RoleHolder } from "../../staff/index.ts";
 
 const workFor = (time: string) => `SET LOCAL statement_timeout = '${time}'; SET LOCAL work_mem = '64MB';
   SET LOCAL idle_in_transaction_session_timeout = '10min'`;
@@ -40,14 +40,14 @@ const keep = statement<{ ids: readonly PersonId[] }>(
 );
 
 /** Keeps people from removal if their staff role exceeds an actor's, and the last operators. */
-async function keepStaff(tx: Transaction, { importId, appliedBy, now }: SchoolPart): Promise<void> {
+async function keepStaff(tx: Transaction, { importId, appliedBy, schools, now }: SchoolPart): Promise<void> {
   const found = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
   const personIds = found.map(({ id }) => id);
   if (personIds.length === 0) return;
   const kept = new Set<PersonId>();
   const { actorId } = await tx.prisma.import.findUniqueOrThrow({ where: { id: importId }, select: { actorId: true } });
   for (const actor of new Set([actorId, appliedBy ?? null])) {
-    const mine = await findRolesOfActor(tx, actor, now);
+    const mine = await findRolesOfActor(tx, actor, { schools, now });
     if (mine === null) continue;
     for (const id of await listHigherHolders(tx, { personIds, mine, now })) kept.add(id);
   }
@@ -56,14 +56,18 @@ async function keepStaff(tx: Transaction, { importId, appliedBy, now }: SchoolPa
   if (kept.size > 0) await run(tx, keep, { ids: [...kept] });
 }
 
-/** Null for programs such as the command line, which have an operator's rights. */
+/**
+ * Null for programs such as the command line, which have an operator's rights. A roster connection has those of an
+ * admin of its schools, whoever set it up.
+ */
 async function findRolesOfActor(
   tx: RecordStore,
   actorId: string | null,
-  now: Date,
-): Promise<readonly StaffRole[] | null> {
-  const [, kind, id] = /^(person|app):(.*)$/.exec(actorId ?? "") ?? [];
+  { schools, now }: Pick<SchoolPart, "schools" | "now">,
+): Promise<readonly Covered[] | null> {
+  const [, kind, id] = /^(person|app|connection):(.*)$/.exec(actorId ?? "") ?? [];
   if (kind === undefined || id === undefined) return null;
+  if (kind === "connection") return [{ role: "SCHOOL_ADMIN", schoolIds: [...schools], clientIds: [] }];
   const holder: RoleHolder = kind === "person" ? { personId: id as PersonId } : { clientId: id as ClientId };
   return findRoles(tx, holder, now);
 }

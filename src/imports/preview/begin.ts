@@ -28,6 +28,8 @@ export type NewImport = AskedScope & {
   fileName?: string | undefined;
   format?: ImportFormat | undefined;
   among?: ReadonlySet<SchoolId> | undefined;
+  /** Whose import it is until the file names schools. */
+  namedSchoolIds?: readonly SchoolId[] | undefined;
   /** Of a table whose headings are not those of the template. */
   columns?: Mapping | undefined;
   /** Waits for the columns even if they are known. */
@@ -87,7 +89,7 @@ export async function beginImport(
         createdAt: origin.at,
         actorId: origin.actorId ?? null,
         ...(inQueue && { progressPhase: "READING", progressPercent: 0, progressAt: origin.at }),
-        namedSchoolIds: request.schoolId === undefined ? [] : [request.schoolId],
+        namedSchoolIds: [...(request.namedSchoolIds ?? (request.schoolId === undefined ? [] : [request.schoolId]))],
       },
     });
     if (inQueue) await joinQueue(tx, { ...joining, importId: id, isReading: true, isSmall: isSmallFile(kind, size) });

@@ -118,7 +118,7 @@ async function check(
       ...(workbook && workbook.others > 0 && { sheets_not_read: workbook.others }),
     },
     ...(rows !== null && { rows, headings: (read.headings ?? []).map(cleanCell) }),
-    namedSchoolIds: [...read.schools],
+    ...(read.schools.size > 0 && { namedSchoolIds: [...read.schools] }),
     ...(otherSchool && ("id" in otherSchool ? { otherSchoolId: otherSchool.id } : { otherSchool: otherSchool.name })),
   });
   if (!isReading) return void (await tx.prisma.importError.deleteMany({ where: { importId: id } }));

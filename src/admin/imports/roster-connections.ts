@@ -1,0 +1,171 @@
+import {
+  checkAddresses,
+  createRosterConnectionIn,
+  deleteRosterConnectionIn,
+  getRosterConnection as findConnection,
+  listRosterConnections as findConnections,
+  listRosterRuns as findRuns,
+  lockRosterConnection,
+  rosterConnectionNotFound,
+  settingNames,
+  updateRosterConnectionIn,
+  type RosterConnection,
+  type RosterConnectionId,
+  type RosterRun,
+  type SettingName,
+  type SourceKind,
+} from "../../connections/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
+import { isReached, type Reach } from "../../staff/index.ts";
+import { answerCreated, answerRecord, changeRecord, tagOf } from "../change.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
+import { roleForbids } from "../rights.ts";
+
+type Presented = Schemas["RosterConnection"];
+
+const presentConnection = ({ settings, lastFailure, ...connection }: RosterConnection): Presented => {
+  const shown = Object.fromEntries(settingNames.map((name) => [name, settings[name] ?? null]));
+  return present<Presented>({
+    ...connection,
+    times: [...connection.times],
+    daysOff: [...connection.daysOff],
+    ...(shown as Record<SettingName, string | null>),
+    lastFailure: lastFailure ?? "NONE",
+  });
+};
+
+/** Properties that change without a change of the settings. */
+const status = ["nextRunAt", "failingSince", "lastFailure", "updatedAt"] as const satisfies (keyof Presented)[];
+
+/** What the audit log shows: no mail addresses. */
+const recorded = ({ notifyAddresses: _, ...shown }: Presented): object =>
+  Object.fromEntries(Object.entries(shown).filter(([name]) => !(status as readonly string[]).includes(name)));
+
+export const presentFailing = ({ id, name, schoolIds, failingSince, lastFailure }: RosterConnection) =>
+  present<Schemas["FailingRosterConnection"]>({
+    id,
+    name,
+    schoolId: schoolIds[0]!,
+    failingSince: failingSince!,
+    lastFailure: lastFailure ?? "NONE",
+  });
+
+const presentRun = ({ failure, counts, ...run }: RosterRun) =>
+  present<Schemas["RosterRun"]>({
+    ...run,
+    failure: failure ?? "NONE",
+    counts: counts && present<NonNullable<Schemas["RosterRunCounts"]>>(counts),
+  });
+
+type Asked = { rosterConnectionId: RosterConnectionId; reach: Reach };
+
+/** Errors: not_found roster_connection_not_found, also if one of its schools is out of reach. */
+async function readReached(db: RecordStore, { rosterConnectionId, reach }: Asked): Promise<Presented> {
+  const found = await findConnection(db, rosterConnectionId);
+  if (!isReached(reach, { everySchool: found.schoolIds })) throw rosterConnectionNotFound();
+  return presentConnection(found);
+}
+
+export const listRosterSources: AdminHandler<"listRosterSources"> = async ({ rosterRuns }, { reach, page }) => {
+  const offered = Object.entries(rosterRuns.sources).filter(([, source]) => reach.all || !source.isForOperators);
+  const sources = offered.map(([kind, { fields, secret }]) => {
+    const needing = (wanted: string) => settingNames.filter((name) => fields[name] === wanted);
+    return present<Schemas["RosterSource"]>({
+      kind: kind as SourceKind,
+      required: needing("required"),
+      optional: needing("optional"),
+      secret: secret.toUpperCase() as Schemas["RosterNeed"],
+    });
+  });
+  const kindOf = ({ kind }: Schemas["RosterSource"]): string => kind;
+  return page.answerFrom(sources, (one) => one, kindOf);
+};
+
+export const listRosterConnections: AdminHandler<"listRosterConnections"> = async ({ db }, { query, reach, page }) => {
+  if (query.school !== undefined) await refuseUnknownSchool(db, reach, query.school);
+  const found = await findConnections(db, {
+    among: reach.all ? undefined : [...reach.schoolIds],
+    atSchools: query.school === undefined ? undefined : [query.school],
+    isFailing: query.failing,
+    ...page.range,
+  });
+  return page.answer(found, presentConnection);
+};
+
+export const getRosterConnection: AdminHandler<"getRosterConnection"> = async ({ db }, request) =>
+  answerRecord(await readReached(db, request), status);
+
+const contextOf = ({ webhookKeys, rosterRuns }: AdminDeps, origin: AdminRequest<"getMe">["origin"]) => ({
+  keys: webhookKeys,
+  sources: rosterRuns.sources,
+  origin,
+});
+
+/** A file of the machine may be another school's. */
+function refuseFolder({ rosterRuns }: AdminDeps, { all }: Reach, kind: SourceKind): void {
+  if (!all && (kind === "FOLDER" || rosterRuns.sources[kind]?.isForOperators === true))
+    throw roleForbids("Only an operator sets up a connection with a file of the machine.");
+}
+
+export const createRosterConnection: AdminHandler<"createRosterConnection"> = async (deps, request) => {
+  const { body: given, reach, origin } = request;
+  for (const schoolId of given.schoolIds) refuseOtherSchool(reach, schoolId);
+  refuseFolder(deps, reach, given.kind);
+  await checkAddresses(given, deps.policy);
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const rosterConnectionId = await createRosterConnectionIn(tx, given, contextOf(deps, origin));
+    const body = await readReached(tx, { rosterConnectionId, reach });
+    const location = `/admin/v1/roster-connections/${rosterConnectionId}`;
+    return answerCreated(tx, request, { body, location, recorded: recorded(body), tag: tagOf(body, status) });
+  });
+};
+
+const steps = (request: Asked) => ({
+  touch: (tx: RecordStore & Parameters<typeof lockRosterConnection>[0]) =>
+    lockRosterConnection(tx, request.rosterConnectionId),
+  record: (tx: RecordStore) => readReached(tx, request),
+  without: status,
+  recorded,
+});
+
+export const updateRosterConnection: AdminHandler<"updateRosterConnection"> = async (deps, request) => {
+  const { rosterConnectionId, body, reach, origin } = request;
+  const { kind } = await readReached(deps.db, request);
+  for (const schoolId of body.schoolIds ?? []) refuseOtherSchool(reach, schoolId);
+  const { state: _state, ...settings } = body;
+  if (Object.keys(settings).length > 0) refuseFolder(deps, reach, kind);
+  await checkAddresses(body, deps.policy);
+  return changeRecord(deps, request, {
+    ...steps(request),
+    work: (tx) => updateRosterConnectionIn(tx, rosterConnectionId, body, contextOf(deps, origin)),
+  });
+};
+
+export const deleteRosterConnection: AdminHandler<"deleteRosterConnection"> = (deps, request) =>
+  changeRecord(deps, request, {
+    ...steps(request),
+    work: (tx) => deleteRosterConnectionIn(tx, request.rosterConnectionId, request.origin),
+    effect: "ends",
+  });
+
+const begin =
+  (trigger: "HAND" | "TEST") =>
+  async (
+    { db, rosterRuns }: AdminDeps,
+    request: Asked & Pick<AdminRequest<"runRosterConnection">, "origin" | "keep">,
+  ) => {
+    await readReached(db, request);
+    const body = presentRun(await rosterRuns.start(request.rosterConnectionId, trigger, request.origin));
+    return withPrismaTransaction(db, (tx) => request.keep(tx, { status: 200 as const, body }));
+  };
+
+export const testRosterConnection: AdminHandler<"testRosterConnection"> = begin("TEST");
+export const runRosterConnection: AdminHandler<"runRosterConnection"> = begin("HAND");
+
+export const listRosterRuns: AdminHandler<"listRosterRuns"> = async ({ db }, request) => {
+  const { rosterConnectionId, page } = request;
+  await readReached(db, request);
+  return page.answer(await findRuns(db, { connectionId: rosterConnectionId, ...page.range }), presentRun);
+};

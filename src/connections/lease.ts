@@ -1,0 +1,84 @@
+import type { Origin } from "../events/index.ts";
+import { makeUuid } from "../platform/crypto/ids.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
+import { findRows, makeRun, sql, statement, table, update } from "../platform/database/sql.ts";
+import { AppError } from "../platform/errors.ts";
+import { getConnectionRow, lockRosterConnection, type ConnectionRow } from "./connection.ts";
+import type { RunTrigger } from "./runs.ts";
+
+const c = table("rosterConnection", "c");
+const due = table("rosterConnection", "due");
+const until = sql`clock_timestamp() + interval '1 minute'`;
+export const renewSeconds = 20;
+
+/** The run holds the lease: its id is that of the holder. */
+export type Claimed = { runId: string; row: ConnectionRow; trigger: RunTrigger };
+
+/** A process that is killed costs this time. */
+const againMinutes = 15;
+
+const isFree = (of: typeof c) => sql`(${of.leaseUntil} IS NULL OR ${of.leaseUntil} < clock_timestamp())`;
+type Claim = { now: Date; holder: string };
+
+const claimNext = statement<Claim>(
+  ({ now, holder }) => sql`
+  ${update("rosterConnection", "c", {
+    leaseHolder: holder,
+    leaseUntil: until,
+    nextRunAt: sql`${now}::timestamptz + make_interval(mins => ${againMinutes})`,
+  })}
+  WHERE ${c.id} = (
+    SELECT ${due.id} FROM ${due} WHERE ${due.nextRunAt} <= ${now} AND ${due.state} = 'ON' AND ${isFree(due)}
+    ORDER BY ${due.nextRunAt} LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING ${c.id} AS id`,
+  "connections.claimNext",
+);
+const claimOne = statement<{ id: string; holder: string }>(
+  ({ id, holder }) => sql`
+  ${update("rosterConnection", "c", { leaseHolder: holder, leaseUntil: until })}
+  WHERE ${c.id} = ${id} AND ${isFree(c)} RETURNING ${c.id} AS id`,
+  "connections.claimOne",
+);
+export const renewLease = makeRun<{ holder: string }>(
+  ({ holder }) => sql`
+  ${update("rosterConnection", "c", { leaseUntil: until })} WHERE ${c.leaseHolder} = ${holder}`,
+  "connections.renewLease",
+);
+
+async function begin(tx: Transaction, id: string, begun: Omit<Claimed, "row"> & { now: Date }): Promise<Claimed> {
+  const { runId, trigger, now } = begun;
+  const ended = { outcome: "FAILED", failure: "INTERRUPTED", endedAt: now };
+  await tx.prisma.rosterRun.updateMany({ where: { connectionId: id, outcome: "RUNNING" }, data: ended });
+  await tx.prisma.rosterRun.create({
+    data: { id: runId, connectionId: id, trigger, outcome: "RUNNING", startedAt: now },
+  });
+  return { runId, trigger, row: await getConnectionRow(tx, id) };
+}
+
+/** The connection that has been due longest, once for all the runs that it missed; null if none is. */
+export const claimDue = (db: PrismaDb, now: Date): Promise<Claimed | null> =>
+  withPrismaTransaction(db, async (tx) => {
+    const runId = makeUuid(now);
+    const [found] = await findRows<{ id: string }, Claim>(tx, claimNext, { now, holder: runId });
+    return found === undefined ? null : begin(tx, found.id, { runId, trigger: "SCHEDULE", now });
+  });
+
+/** Errors: not_found; conflict roster_connection_running. */
+export const claimByHand = (
+  db: PrismaDb,
+  { id, trigger }: { id: string; trigger: RunTrigger },
+  { at }: Pick<Origin, "at">,
+): Promise<Claimed> =>
+  withPrismaTransaction(db, async (tx) => {
+    await lockRosterConnection(tx, id);
+    await getConnectionRow(tx, id);
+    const runId = makeUuid(at);
+    const [found] = await findRows<{ id: string }, { id: string; holder: string }>(tx, claimOne, { id, holder: runId });
+    if (found === undefined)
+      throw new AppError(
+        "conflict",
+        "roster_connection_running",
+        "The connection is running. Wait until it has ended.",
+      );
+    return begin(tx, id, { runId, trigger, now: at });
+  });

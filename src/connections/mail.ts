@@ -1,0 +1,92 @@
+import type { Clock } from "../platform/clock.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
+import { findRows, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { WorkerJob } from "../platform/jobs/worker.ts";
+import type { Log } from "../platform/telemetry/log.ts";
+
+export type MailSettings = { url: string; from: string };
+
+type Deps = { db: PrismaDb; clock: Clock; log: Log; issuerUrl: string; mail: MailSettings };
+
+const r = table("rosterRun", "r");
+const due = table("rosterRun", "due");
+const atOnce = 10;
+const retryMinutes = 15;
+const mostTries = 5;
+
+// Put off first: after a crash it is sent again later, and two processes do not send the same.
+const takeDue = statement<{ now: Date }>(
+  ({ now }) => sql`
+  ${update("rosterRun", "r", {
+    noticeTries: sql`${r.noticeTries} + 1`,
+    noticeDueAt: sql`CASE WHEN ${r.noticeTries} + 1 < ${mostTries}::int
+      THEN ${now}::timestamptz + make_interval(mins => ${retryMinutes}::int * (${r.noticeTries} + 1)) END`,
+  })}
+  WHERE ${r.id} = ANY (ARRAY(SELECT ${due.id} FROM ${due} WHERE ${due.noticeDueAt} <= ${now}
+    ORDER BY ${due.noticeDueAt} LIMIT ${atOnce} FOR UPDATE SKIP LOCKED))
+  RETURNING ${r.id} AS id`,
+  "connections.takeDueNotices",
+);
+
+type Words = { de: string; en: string };
+const texts: Readonly<Record<string, Words>> = {
+  FAILING: {
+    de: "Der Abgleich ist fehlgeschlagen. An den Daten der Schule hat sich nichts geändert.",
+    en: "The roster could not be fetched. Nothing about the school has changed.",
+  },
+  WAITING: {
+    de: "Eine neue Liste wartet auf Ihre Entscheidung.",
+    en: "A new roster waits for your decision.",
+  },
+  WORKS_AGAIN: { de: "Der Abgleich gelingt wieder.", en: "The roster is fetched again." },
+};
+
+type Notice = { notice: string; name: string; failure: string | null; address: string };
+
+/** Without names of people, and without what the source said. */
+export function writeMail({ notice, name, failure, address }: Notice): { subject: string; text: string } {
+  const { de, en } = texts[notice]!;
+  const code = failure === null ? "" : ` (${failure})`;
+  return { subject: `${name}: ${de}`, text: `${de}${code}\n${en}${code}\n\n${name}\n${address}\n` };
+}
+
+/** Tells the addresses of connections what became of their runs, by SMTP. */
+export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): WorkerJob {
+  async function send(runId: string): Promise<void> {
+    const found = await db.prisma.rosterRun.findUniqueOrThrow({
+      where: { id: runId },
+      include: { connection: { include: { schools: { take: 1 } } } },
+    });
+    const { connection, notice, failure } = found;
+    const path = `/admin/schools/${connection.schools[0]?.schoolId ?? ""}/roster-connections/${connection.id}`;
+    const address = new URL(path, issuerUrl).href;
+    // Loaded for the first message: most services send none.
+    const { createTransport } = await import("nodemailer");
+    const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
+    const transport = createTransport({ url: mail.url, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
+    try {
+      const message = writeMail({ notice: notice!, name: connection.name, failure, address });
+      for (const to of connection.notifyAddresses)
+        await transport.sendMail({ from: mail.from, to: { name: "", address: to }, ...message });
+    } finally {
+      transport.close();
+    }
+    await db.prisma.rosterRun.update({ where: { id: runId }, data: { noticeDueAt: null } });
+  }
+  return {
+    name: "connections.mail",
+    everySeconds: 60,
+    async run(signal) {
+      for (let taken = atOnce; taken === atOnce && !signal.aborted;) {
+        const take = { now: clock() };
+        const rows = await withPrismaTransaction(db, (tx) => findRows<{ id: string }, typeof take>(tx, takeDue, take));
+        for (const { id } of rows)
+          // Without the error's text, which may name addresses.
+          await send(id).catch((error: unknown) =>
+            log.warn({ runId: id, code: (error as NodeJS.ErrnoException).code }, "mail about a roster was not sent"),
+          );
+        taken = rows.length;
+      }
+    },
+  };
+}
