@@ -33,6 +33,7 @@ export const contents: readonly Group[] = [
       "first-load",
       "not-found",
       "erasures",
+      "access-reports",
       "school-year",
       "people",
       "moving-ids",

@@ -258,6 +258,29 @@ test("a partner switches erasures on, and sees by school what is open; what is o
   for (const page of [html, list.html]) expect(page).not.toContain(subjectId);
 });
 
+test("a partner sees and downloads by school how many people used the app in a month; an operator for all apps", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const other = await make.app({ name: "Fremde" });
+  const [schoolId, month] = [await make.school({ name: "=Waldschule" }), new Date("2026-01-01")];
+  const seats = { month, schoolId, change: "", signedIn: 1204, synced: 7 };
+  await prisma.seat.createMany({ data: [clientId, other.clientId].map((id) => ({ ...seats, clientId: id })) });
+  await prisma.accessReport.create({
+    data: { id: randomUUID(), clientId, schoolId, month, isNewest: true, type: "GROUP", trial: true },
+  });
+  expect((await browser.open(`${address}/usage`)).html).toContain("In diesem Monat wurde nichts gezählt.");
+  const { html } = await browser.open(`${address}/usage?month=2026-01`);
+  expect(html).toMatch(/=Waldschule<br>.*<td class="number">1\.204<\/td><td class="number">7<\/td>/);
+  const file = await browser.open(`${address}/usage/file?month=2026-01&kind=seats`);
+  expect(file.html).toMatch(new RegExp(`^2026-01;${clientId};Lernapp;${schoolId};.?'=Waldschule.?;1204;7$`, "mu"));
+  const reports = await browser.open(`${address}/usage?month=2026-01&kind=reports`);
+  expect(reports.html).toMatch(/<td class="number">0<\/td><td class="number">1<\/td>/);
+  expect((await browser.open(`${address}/usage?month=%27&kind=x`)).status).toBe(200);
+  const operator = await makePortalUser(service, "OPERATOR");
+  const all = await operator.browser.open("/admin/apps/usage?month=2026-01");
+  for (const app of ["Lernapp", "Fremde"]) expect(all.html).toContain(`<td>${app}</td>`);
+  expect((await browser.open("/admin/apps/usage?month=2026-01")).html).not.toContain("Fremde");
+});
+
 test("scopes are asked for with a reason, once at a time", async () => {
   const { clientId, browser, address } = await makeWorld();
   const form = await browser.open(`${address}/scopes`);

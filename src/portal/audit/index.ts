@@ -1,5 +1,5 @@
 import { listGroups, makeArea, nameActions, type Names, type PageRequest } from "../frame/index.ts";
-import { handCsv } from "./csv.ts";
+import { handAuditCsv } from "./csv.ts";
 import { describeLine, queryOf, readFilters } from "./describe-line.ts";
 
 const audit = "/admin/schools/:schoolId/audit";
@@ -7,7 +7,7 @@ const audit = "/admin/schools/:schoolId/audit";
 /** `/admin/schools/:schoolId/audit`: who did what to whom, before and after. */
 export const auditPages = makeArea({ folder: import.meta.dirname, page: "audit" }, (pages) => {
   pages.get(audit, listLines);
-  pages.get(`${audit}/file`, handCsv);
+  pages.get(`${audit}/file`, handAuditCsv);
 });
 
 /** Without the actions of partners and of the service, which concern no school. */

@@ -12,6 +12,7 @@ export * from "./calls.ts";
 export * from "./data-requests.ts";
 export * from "./describe.ts";
 export * from "./differences.ts";
+export * from "./csv.ts";
 export * from "./disclosures.ts";
 export * from "./figures.ts";
 export * from "./form.ts";

@@ -21,7 +21,7 @@ export const currentPage = ({ permissions }: PageRequest): "operator_apps" | "pa
   permissions.reachesAll ? "operator_apps" : "partner";
 
 const appPages = [
-  ...(["", "registration", "secret", "schools", "erasures", "scopes", "agreement"] as const),
+  ...(["", "registration", "secret", "schools", "erasures", "usage", "scopes", "agreement"] as const),
   ...(["webhooks", "ids", "sandbox", "sign-ons", "requests", "log", "docs"] as const),
 ];
 type AppPage = (typeof appPages)[number];

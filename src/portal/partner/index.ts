@@ -11,6 +11,7 @@ import { putLogo, readRegistration, registration, showRegistration } from "./reg
 import { rotateSecret, scopes, secret, showScopes, showSecret } from "./scopes.ts";
 import { debugSignature, showSignature } from "./signature.ts";
 import { listLog, listRequests, listSignOns } from "./traffic.ts";
+import { handUsage, showUsage } from "./usage.ts";
 import * as webhooks from "./webhooks.ts";
 
 const { delivery, endpoint } = webhooks;
@@ -53,6 +54,10 @@ function addPages(pages: Pages, guides: AppGuides): void {
   });
   pages.get(`${app}/schools`, listSchools);
   pages.get(`${app}/erasures`, listErasures);
+  for (const address of [`${app}/usage`, "/admin/apps/usage"]) {
+    pages.get(address, showUsage);
+    pages.get(`${address}/file`, handUsage);
+  }
   const onScopes = { to: scopes, again: showScopes };
   const scopeField = [["scope", "scopes"]] as const;
   pages.get(scopes, showScopes);

@@ -1,0 +1,69 @@
+import { handCsv, type Download, type PageRequest, type PageView } from "../frame/index.ts";
+import { app, currentPage, showAppPage } from "./app-page.ts";
+
+const kinds = {
+  seats: { operation: "listSeats", columns: ["signedIn", "synced"] },
+  reports: { operation: "listAccessReports", columns: ["school", "group", "singleUser", "none", "trial"] },
+} as const;
+
+const isMonth = /^20\d{2}-(0[1-9]|1[0-2])$/;
+
+/** What is counted, for an app or, without one in the address, for all. */
+function readAsked({ query, path, at, now }: PageRequest) {
+  const kind = query("kind") === "reports" ? ("reports" as const) : ("seats" as const);
+  const month = isMonth.test(query("month")) ? query("month") : now.toISOString().slice(0, 7);
+  const address = path.clientId === undefined ? "/admin/apps/usage" : at(`${app}/usage`);
+  return { kind, month, address, ...kinds[kind] };
+}
+
+const shownMonths = 24;
+
+/** This month and those before it, newest first. */
+const listMonths = (now: Date): string[] =>
+  Array.from({ length: shownMonths }, (_, back) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back)).toISOString().slice(0, 7),
+  );
+
+type Counted = { clientId: string; appName: string; schoolId: string; schoolName: string } & Record<
+  string,
+  string | number
+>;
+
+async function readCounts(request: PageRequest, given: { limit?: number; cursor?: string | null } = {}) {
+  const { operation, month } = readAsked(request);
+  const { items, ...pages } = await request.list(operation, { query: { app: request.path.clientId, month, ...given } });
+  return { items: items as Counted[], ...pages };
+}
+
+export async function showUsage(request: PageRequest): Promise<PageView> {
+  const { t, path } = request;
+  const { kind, month, address, columns } = readAsked(request);
+  const { items, more } = await readCounts(request);
+  const model = {
+    kind,
+    month,
+    usage: address,
+    columns,
+    counts: items,
+    more: more(address),
+    months: [...new Set([...listMonths(request.now), month])],
+    file: `${address}/file?${new URLSearchParams({ kind, month }).toString()}`,
+    ofAll: path.clientId === undefined,
+  };
+  if (!model.ofAll) return showAppPage(request, { page: "usage", view: "usage", model });
+  return { title: t("usage.all"), view: "usage", page: currentPage(request), model };
+}
+
+const ofPlace = ["month", "clientId", "appName", "schoolId", "schoolName"] as const;
+
+export function handUsage(request: PageRequest): Promise<Download> {
+  const { kind, month, columns } = readAsked(request);
+  return handCsv(request, {
+    name: request.t("usage.fileName", { kind, month }),
+    columns: [...ofPlace, ...columns].map((key) => ({ key, header: key })),
+    async readPage(cursor) {
+      const { items, next } = await readCounts(request, { limit: 250, cursor });
+      return { rows: items, next };
+    },
+  });
+}
