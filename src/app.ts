@@ -138,7 +138,7 @@ export async function makeApp(
   const schulconnex = makeSchulconnexRouter({
     ...api,
     document: contracts.schulconnex,
-    document17: await load("schulconnex-1.7"),
+    respelled: [await load("schulconnex-1.7"), await load("schulconnex-1.8")],
   });
   const oneRoster = Router().use(
     makeOneRosterRouter({ ...api, ...config, clock, version: "v1p2", document: contracts.oneRoster }),

@@ -9128,7 +9128,7 @@ export interface components {
          * @example V1_4
          * @enum {string}
          */
-        SchulconnexSpelling: "V1_4" | "V1_7";
+        SchulconnexSpelling: "V1_4" | "V1_7" | "V1_8";
         /**
          * @description By which ids the app knows people: `SHARED` those of the service, which are the same for each such app; `APP` ids of
          *     its own; `PARTNER` ids that it has in common with other apps of the same `sector`. Ids of schools and groups are the

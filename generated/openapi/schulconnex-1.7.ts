@@ -64,7 +64,8 @@ export interface paths {
          * @description Every code that the records of this document may contain, with its name in German and English, in the spelling that the app is
          *     registered for. The lists are the same for all apps of a spelling and change only with a release of the service.
          *
-         *     The standard plans such lists for its version 2 and has not defined their form yet; this form is the service's own.
+         *     The response also says which lists the service supports, each with its class in the order of version 1.8 of the standard. The standard
+         *     plans such a discovery for its version 2 and has not defined its form yet; this form is the service's own.
          */
         get: operations["listCodelisten"];
         put?: never;
@@ -697,6 +698,12 @@ export interface components {
              * @example Gruppentyp
              */
             codeliste: string;
+            /**
+             * Format: int32
+             * @description Who defines the list: the standard itself (1), another body for everybody (2), another body for some (3), or the server (4). The lists that are missing here, such as all of classes 2 to 4, are not supported by this service.
+             * @example 1
+             */
+            klasse: number;
             werte: components["schemas"]["Codelistenwert"][];
         };
     };

@@ -37,7 +37,8 @@ export type TokenEndpointAuthMethod = (typeof TokenEndpointAuthMethod)[keyof typ
 
 export const SchulconnexSpelling = {
   V1_4: 'V1_4',
-  V1_7: 'V1_7'
+  V1_7: 'V1_7',
+  V1_8: 'V1_8'
 } as const
 
 export type SchulconnexSpelling = (typeof SchulconnexSpelling)[keyof typeof SchulconnexSpelling]

@@ -1457,7 +1457,7 @@ export type Rows = {
     scopePlatform: string | null;
     attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
     idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
-    schulconnexSpelling: "V1_4" | "V1_7";
+    schulconnexSpelling: "V1_4" | "V1_7" | "V1_8";
     subjectType: "SHARED" | "PARTNER" | "APP";
     sector: string | null;
     confirmsErasures: boolean;

@@ -30,8 +30,10 @@ export async function generateContracts(root: string): Promise<void> {
     bundles.set(name, bundle);
   }
   const schulconnex = bundles.get("schulconnex");
-  if (!schulconnex) throw new Error("openapi/schulconnex.yaml is missing; schulconnex-1.7 is made from it.");
-  bundles.set("schulconnex-1.7", respell(schulconnex));
+  if (!schulconnex)
+    throw new Error("openapi/schulconnex.yaml is missing; schulconnex-1.7 and schulconnex-1.8 are made from it.");
+  bundles.set("schulconnex-1.7", respell(schulconnex, "V1_7"));
+  bundles.set("schulconnex-1.8", respell(schulconnex, "V1_8"));
   const oneRoster = bundles.get("oneroster");
   if (!oneRoster) throw new Error("openapi/oneroster.yaml is missing; oneroster-1.1 is made from it.");
   bundles.set("oneroster-1.1", makeOneRoster11(oneRoster));

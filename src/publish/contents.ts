@@ -83,8 +83,17 @@ export const publishedPaths: readonly string[] = [
   ...packageNames.map((name) => `/downloads/${name}`),
   ...["/docs/search", "/docs/pictures/", "/docs/errors", "/docs/changelog.atom"],
   ...["/guide", "/guide/data-protection", "/guide/own-login"],
-  ...["idm", "schulconnex", "schulconnex-1.7", "oneroster", "oneroster-1.1", "webhooks", "sign-on", "admin"].flatMap(
-    (name) =>
-      ["/docs/", "/openapi/"].flatMap((folder) => ["", ".yaml", ".json"].map((type) => `${folder}${name}${type}`)),
+  ...[
+    "idm",
+    "schulconnex",
+    "schulconnex-1.7",
+    "schulconnex-1.8",
+    "oneroster",
+    "oneroster-1.1",
+    "webhooks",
+    "sign-on",
+    "admin",
+  ].flatMap((name) =>
+    ["/docs/", "/openapi/"].flatMap((folder) => ["", ".yaml", ".json"].map((type) => `${folder}${name}${type}`)),
   ),
 ];

@@ -20,17 +20,18 @@ const readers: Omit<Handlers<operations, AccessToken>, "listCodelisten"> = { get
 
 type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
 type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
-  document17: OpenApiDocument;
-  /** Validates every response against the contract in either spelling (development and tests). */
+  /** The contract in the other spellings. */
+  respelled: readonly OpenApiDocument[];
+  /** Validates every response against the contract in any spelling (development and tests). */
   checkAnswers: boolean;
 };
 
-export function makeSchulconnexRouter({ document17, checkAnswers, ...deps }: Deps): Router {
+export function makeSchulconnexRouter({ respelled, checkAnswers, ...deps }: Deps): Router {
   return bindOperations<operations, AccessToken>({
     ...deps,
     handlers: { ...readers, listCodelisten: makeListCodelisten(deps.reading.share) },
     scopeName: scopeOfContract,
     render: renderSchulconnex,
-    checkAnswersBy: checkAnswers ? [deps.document, document17] : [],
+    checkAnswersBy: checkAnswers ? [deps.document, ...respelled] : [],
   });
 }

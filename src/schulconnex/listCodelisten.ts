@@ -2,18 +2,19 @@ import { findApp } from "../access/index.ts";
 import type { ReadShare } from "../platform/database/shares.ts";
 import { answerMade } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/schulconnex.ts";
-import { codelisten, codesOf, type Codeliste } from "./codes.ts";
+import { codelisten, codesOf, type Codeliste, type Spelling } from "./codes.ts";
 import type { SchulconnexHandler } from "./contract.ts";
 
-const listIn = (spelling: "V1_4" | "V1_7"): components["schemas"]["Codeliste"][] =>
+/** The standard itself defines the lists that records have codes of; it leaves classes 2 to 4 to others. */
+const classOfOwnLists = 1;
+
+const listIn = (spelling: Spelling): components["schemas"]["Codeliste"][] =>
   (Object.keys(codelisten) as Codeliste[]).map((codeliste) => ({
     codeliste,
-    werte: codesOf(codeliste).map(([code, { v17 = code, de, en }]) => ({
-      code: spelling === "V1_7" ? v17 : code,
-      bezeichnung: { de, en },
-    })),
+    klasse: classOfOwnLists,
+    werte: codesOf(codeliste, spelling).map(({ code, ...bezeichnung }) => ({ code, bezeichnung })),
   }));
-const lists = { V1_4: listIn("V1_4"), V1_7: listIn("V1_7") };
+const lists = { V1_4: listIn("V1_4"), V1_7: listIn("V1_7"), V1_8: listIn("V1_8") };
 
 export const makeListCodelisten =
   (reads: ReadShare): SchulconnexHandler<"listCodelisten"> =>

@@ -29,7 +29,10 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ signIn: deed }) },
   {
     weight: 1,
-    arbitrary: fc.record({ client: fc.nat(5), schulconnexSpelling: fc.constantFrom("V1_4" as const, "V1_7" as const) }),
+    arbitrary: fc.record({
+      client: fc.nat(5),
+      schulconnexSpelling: fc.constantFrom("V1_4" as const, "V1_7" as const, "V1_8" as const),
+    }),
   },
 );
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;

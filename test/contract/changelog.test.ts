@@ -85,7 +85,9 @@ test("a part that no entry names is a fault, and so is one that is named for not
 
 test("what a tool looks for in the contract and does not find is named with the file to edit", () => {
   const bundle: Loose = { info: {}, components: { schemas: { Loeschung: { properties: {} } } } };
-  expect(() => respell(bundle as never)).toThrow(/^openapi\/schemas\/Loeschung\.yaml has no property zeitpunkt/);
+  expect(() => respell(bundle as never, "V1_7")).toThrow(
+    /^openapi\/schemas\/Loeschung\.yaml has no property zeitpunkt/,
+  );
   const example = { value: { $ref: "Nobody.yaml#/value" } };
   expect(() => inlineExamples({ components: { examples: { example } } } as never, "openapi/examples")).toThrow(
     "openapi/examples/Nobody.yaml has no value",

@@ -33,9 +33,18 @@ export type Judgement = {
 type Place = { document: string; path: string; route: RegExp; method: string; operation: Operation };
 type Parameter = Extract<NonNullable<Operation["parameters"]>[number], { name: string }>;
 
-/** The documents of the HTTP APIs. Which of the two spellings of Schulconnex is answered depends on the app. */
-const documentNames = ["idm", "schulconnex", "schulconnex-1.7", "oneroster", "oneroster-1.1", "sign-on", "admin"];
-const twins: Record<string, string> = { "schulconnex-1.7": "schulconnex" };
+/** The documents of the HTTP APIs. Which of the spellings of Schulconnex is answered depends on the app. */
+const documentNames = [
+  "idm",
+  "schulconnex",
+  "schulconnex-1.7",
+  "schulconnex-1.8",
+  "oneroster",
+  "oneroster-1.1",
+  "sign-on",
+  "admin",
+];
+const twins = documentNames.filter((name) => name.startsWith("schulconnex"));
 
 /**
  * Makes the check of exchanges against documents, by name: for answers, whether the status is listed, the required
@@ -79,12 +88,9 @@ export function makeExchangeCheck(documents: Record<string, OpenApiDocument>): (
   };
   return (exchange) => {
     const all = Object.fromEntries(Object.keys(documents).map((name) => [name, judgeBy(name, exchange)]));
-    for (const [one, other] of Object.entries(twins)) {
-      const [mine, theirs] = [all[one], all[other]];
-      if (mine === undefined || theirs === undefined) continue;
-      if (theirs.faults.length === 0) all[one] = { touched: [], faults: [] };
-      else if (mine.faults.length === 0) all[other] = { touched: [], faults: [] };
-    }
+    const kept = twins.find((name) => all[name]?.faults.length === 0);
+    if (kept !== undefined)
+      for (const name of twins) if (name !== kept && name in all) all[name] = { touched: [], faults: [] };
     return {
       touched: Object.values(all).flatMap(({ touched }) => touched),
       faults: Object.values(all).flatMap(({ faults }) => faults),

@@ -213,7 +213,7 @@ const fill = (path: string) => path.replace(/(\w+)\/\{\w+\}/, (_all, kind: strin
 
 type Read = { path: string; parameters: Parameter[]; isOfUser: boolean };
 const documents = await Promise.all(
-  ["idm", "schulconnex", "schulconnex-1.7"].map((name) => loadDocument(name, "schultor")),
+  ["idm", "schulconnex", "schulconnex-1.7", "schulconnex-1.8"].map((name) => loadDocument(name, "schultor")),
 );
 const reads: Read[] = documents.flatMap((document) =>
   listOperations(document).flatMap(({ method, path, operation }) => {

@@ -1,17 +1,23 @@
 import type { components as Idm, paths as IdmPaths } from "../../../generated/openapi/idm.ts";
 import type * as V1_7 from "../../../generated/openapi/schulconnex-1.7.ts";
+import type * as V1_8 from "../../../generated/openapi/schulconnex-1.8.ts";
 import type * as V1_4 from "../../../generated/openapi/schulconnex.ts";
 import type { components as Webhooks } from "../../../generated/openapi/webhooks.ts";
 
 export type { IdmPaths };
 
-type Schulconnex = { V1_4: V1_4.components["schemas"]; V1_7: V1_7.components["schemas"] };
+type Schulconnex = {
+  V1_4: V1_4.components["schemas"];
+  V1_7: V1_7.components["schemas"];
+  V1_8: V1_8.components["schemas"];
+};
 
 /** How an app reads the codes of Schulconnex, such as `LERN` and `Lern`; its registration says which. */
 export type SchulconnexSpelling = keyof Schulconnex;
 export type SchulconnexPaths<Spelling extends SchulconnexSpelling = "V1_4"> = {
   V1_4: V1_4.paths;
   V1_7: V1_7.paths;
+  V1_8: V1_8.paths;
 }[Spelling];
 
 type Schemas = Idm["schemas"];

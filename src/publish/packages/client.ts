@@ -15,7 +15,15 @@ export function readClient(): Files {
   for (const path of readdirSync(join(root, declarations), { recursive: true, encoding: "utf8" }))
     if (path.endsWith(".d.ts")) files.set(`dist/${path}`, readFileSync(join(root, declarations, path)));
   // They contain types only.
-  for (const name of ["idm", "schulconnex", "schulconnex-1.7", "oneroster", "oneroster-1.1", "webhooks"])
+  for (const name of [
+    "idm",
+    "schulconnex",
+    "schulconnex-1.7",
+    "schulconnex-1.8",
+    "oneroster",
+    "oneroster-1.1",
+    "webhooks",
+  ])
     files.set(`dist/openapi/${name}.d.ts`, readFileSync(join(root, `generated/openapi/${name}.ts`)));
   return files;
 }

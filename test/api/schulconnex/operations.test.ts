@@ -4,7 +4,7 @@ import { loadDocument, resolve } from "../../../src/platform/http/index.ts";
 import { demoApp, demoLogin, getReader, makeReader, schulconnex, startDemo, type Read } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeCheck } from "../../support/schema-check.ts";
-import { issueAppToken, getUserTokens } from "../../support/token.ts";
+import { giveLogin, issueAppToken, getUserTokens } from "../../support/token.ts";
 
 const path = `${schulconnex}/personen-info`;
 const school = (n: number) => `a0000000-0000-4000-8000-00000000000${String(n)}`;
@@ -245,6 +245,22 @@ test("an app registered for version 1.7 reads its spelling, and times with secon
   expect(makeCheck(document)(content!["application/json"]!.schema!, body)).toBe("");
 });
 
+test("staff who do not teach are NLehr in the spelling of version 1.8, and Extern in those before", async () => {
+  const at = await make.school();
+  const person = await make.person({ school: at, role: "OTHER" });
+  const login = await giveLogin(service.db, person);
+  const spoken: Record<string, unknown> = {};
+  for (const schulconnexSpelling of ["V1_4", "V1_7", "V1_8"] as const) {
+    const app = await make.app({ schulconnexSpelling });
+    await make.grant({ app: app.clientId, school: at });
+    const { access_token } = await getUserTokens(service, app, login, { scopes: ["openid", "people:read"] });
+    const { body } = await makeReader(service, access_token)(own);
+    const [context] = (body as Datensatz).personenkontexte;
+    spoken[schulconnexSpelling] = [context!.rolle, context!.organisation.typ];
+  }
+  expect(spoken).toEqual({ V1_4: ["EXTERN", "SCHULE"], V1_7: ["Extern", "Schule"], V1_8: ["NLehr", "Schule"] });
+});
+
 test("an app with ids of its own reads to the minute when a person is deleted, so that apps cannot compare", async () => {
   const at = await make.school();
   const groups = [await make.group({ school: at })];
@@ -262,7 +278,7 @@ test("an app with ids of its own reads to the minute when a person is deleted, s
 
 type Codeliste = { codeliste: string; werte: { code: string; bezeichnung: { de: string; en: string } }[] };
 
-async function readIn(schulconnexSpelling: "V1_4" | "V1_7") {
+async function readIn(schulconnexSpelling: "V1_4" | "V1_7" | "V1_8") {
   const app = await make.app({ schulconnexSpelling });
   const read = makeReader(service, await issueAppToken(service, app, ["people:read"]));
   const first = await read(`${schulconnex}/codelisten`);
@@ -272,6 +288,7 @@ async function readIn(schulconnexSpelling: "V1_4" | "V1_7") {
 test.each([
   ["V1_4", "schulconnex"],
   ["V1_7", "schulconnex-1.7"],
+  ["V1_8", "schulconnex-1.8"],
 ] as const)("an app of the spelling %s gets every code of its contract, and no other", async (spelling, bundle) => {
   const { status, lists } = await readIn(spelling);
   const { components } = await loadDocument(bundle, "schultor");

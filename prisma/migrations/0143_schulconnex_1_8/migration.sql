@@ -1,0 +1,2 @@
+-- AlterEnum
+ALTER TYPE "schulconnex_spelling" ADD VALUE 'V1_8';
