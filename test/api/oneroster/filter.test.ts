@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { AppError } from "../../platform/errors.ts";
-import { operators, parseFilter, type Condition } from "./parse.ts";
+import { walks } from "../../support/walks.ts";
+import { AppError } from "../../../src/platform/errors.ts";
+import { operators, parseFilter, type Condition } from "../../../src/oneroster/filter/parse.ts";
 
 const condition = fc.record<Condition>({
   field: fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,9}(\.[A-Za-z_]{1,9})?$/),
@@ -19,6 +20,7 @@ test("a filter is read as it was written, whatever its values hold", () => {
       const text = filter.map((all) => all.map(write).join(" AND ")).join(" or ");
       expect(parseFilter(text)).toEqual(filter);
     }),
+    walks(1000),
   );
 });
 
@@ -36,6 +38,7 @@ test("any other text is refused by the standard's code", () => {
     fc.property(fc.string({ maxLength: 200 }), (text) => {
       expect(codeOf(text)).toMatch(/^(read|invalid_filter_field)$/);
     }),
+    walks(1000),
   );
   const wrong = [
     "",
