@@ -43,6 +43,7 @@ export type { AdminClient, BodyOf, DataOf, InnerCaller, OperationRequest } from 
 export { makeIdempotencySweep } from "./idempotency.ts";
 export { permissionsOf, type Permissions } from "./rights.ts";
 export type { SetUp, SetUpCaller } from "./set-up.ts";
+export { schoolTexts } from "../directory/index.ts";
 export { auditActions, type AuditAction } from "../events/index.ts";
 export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
 export type { AdminDeps, OperationId, PathName, Schemas as AdminSchemas } from "./handler.ts";

@@ -56,6 +56,7 @@ test("the pages of the letter are numbered, however long the name of the school 
     recipients: [],
     fullName: "Bo Müller",
     askedBy: "PERSON" as const,
+    state: null,
     locale: "en" as const,
     zone: "Europe/Berlin",
     now: service.clock(),

@@ -100,8 +100,9 @@ export async function showWithdrawal({ call, getRecord, at, t }: PageRequest): P
     getRecord("getSchoolAgreement"),
     call("withdrawAgreement", { query: { "dry-run": true } }),
   ]);
-  const model = { tag, changes: changes ?? [], address: at(agreement) };
-  return { title: t("agreement.withdrawal.title", { app: named.name }), view: "agreement-withdrawal", model };
+  const said = { lead: t("agreement.withdrawal.lead"), label: t("agreement.withdraw") };
+  const model = { ...said, tag, changes: changes ?? [], address: at(agreement) };
+  return { title: t("agreement.withdrawal.title", { app: named.name }), view: "withdrawal", model };
 }
 
 export const loadAgreement = async (request: PageRequest): Promise<Download> =>

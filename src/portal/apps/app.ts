@@ -66,6 +66,7 @@ export async function showWithdrawal({ call, getRecord, at, t }: PageRequest) {
     getRecord("getGrant"),
     call("deleteGrant", { query: { "dry-run": true } }),
   ]);
-  const model = { app: read, tag, changes: changes ?? [], address: at(app) };
+  const said = { lead: t("apps.withdrawal.lead"), label: t("apps.withdraw") };
+  const model = { ...said, tag, changes: changes ?? [], address: at(app) };
   return { title: t("apps.withdrawal.title", { app: read.name }), view: "withdrawal", model };
 }

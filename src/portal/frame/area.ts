@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import express, { Router, type Request, type RequestHandler, type Response } from "express";
-import type { BodyOf, OperationId, OperationRequest } from "../../admin/index.ts";
+import { schoolTexts, type BodyOf, type OperationId, type OperationRequest } from "../../admin/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { CallerLeft } from "../../platform/http/index.ts";
 import {
@@ -150,7 +150,10 @@ export const redirectToSearch =
 
 /** The texts of an area, with those of the frame. */
 export const addFrameTexts = (texts: Record<Locale, Texts>) =>
-  makeTranslator({ de: addTexts(german, texts.de), en: addTexts(english, texts.en) });
+  makeTranslator({
+    de: addTexts(addTexts(german, { frame: schoolTexts.de }), texts.de),
+    en: addTexts(addTexts(english, { frame: schoolTexts.en }), texts.en),
+  });
 
 const takeUpload: RequestHandler = async (req, res, next) => {
   // Discards unread data, so that the browser reads the response and can reuse its connection.

@@ -1,4 +1,4 @@
-import type { BodyOf, OperationId } from "../../admin/index.ts";
+import { schoolTexts, type BodyOf, type OperationId } from "../../admin/index.ts";
 import { findBodyProperty, type BodyProperty } from "../../platform/contract-texts.ts";
 import type { PageRequest } from "./page-request.ts";
 import { refuseField } from "./calls.ts";
@@ -106,10 +106,7 @@ export function makeChoices(search: string, results: readonly Named[], chosen: r
 }
 
 /** Codes that schools use most; the API takes others too. */
-const schoolingLevels = [
-  ...["GRUNDSCHULE", "HAUPTSCHULE", "REALSCHULE", "OBERSCHULE", "GESAMTSCHULE", "GYMNASIUM"],
-  ...["FOERDERSCHULE", "BERUFSBILDENDE_SCHULE"],
-];
+const schoolingLevels = Object.keys(schoolTexts.de.level);
 
 /** The schooling levels of a form, with the present one of the school, whatever it is. */
 export const nameSchoolingLevels = ({ t }: PageRequest, present: string | null = null): Named[] => [

@@ -21,6 +21,8 @@ export type LetterOptions = {
   recipients: readonly Recipient[];
   fullName: string;
   askedBy: AdminSchemas["DataRequestAsker"];
+  /** The name of the federal state that the school is in. */
+  state: string | null;
   locale: "de" | "en";
 };
 
@@ -30,11 +32,11 @@ type Sentence = string | readonly [key: string, values: Record<string, string | 
 /** The response to a data access request with what Art. 15 (1) GDPR requires. */
 export function writeLetter(
   data: PersonData,
-  { school, recipients, fullName, askedBy, locale }: LetterOptions,
+  { school, recipients, fullName, askedBy, state, locale }: LetterOptions,
   words: Omit<Words, "names">,
 ): Letter {
   const { t, times } = words;
-  const { address, location } = school;
+  const { address } = school;
   const sender = [
     school.name,
     ...(address === null
@@ -48,9 +50,7 @@ export function writeLetter(
   ]);
   const request = t(`letter.opening.${askedBy}`, { name: fullName });
   const isStaff = data.staffRoles.length > 0;
-  const state = location?.country === "DE" ? location.state : null;
-  const authority =
-    state === null ? t("letter.authority") : t("letter.authorityOf", { state: t(`frame.state.${state}`) });
+  const authority = state === null ? t("letter.authority") : t("letter.authorityOf", { state });
   const section = (name: string, sentences: readonly (Sentence | false)[], more: string[] = []): Section => {
     const said = sentences
       .filter((one) => one !== false)

@@ -30,7 +30,7 @@ const writeDocument = limitThreaded<DataDocument, Uint8Array>({
 
 /** The person's school, which is the controller, and what schools know of the apps that see the person. */
 async function readLetter(request: PageRequest, record: Person): Promise<LetterOptions> {
-  const { call, find, path, locale } = request;
+  const { call, find, path, locale, t } = request;
   const schoolId = record.homeSchoolId ?? path.schoolId;
   const school = await call("getSchool", { path: { schoolId } });
   const apps = await call("listAppsOfPerson");
@@ -38,7 +38,9 @@ async function readLetter(request: PageRequest, record: Person): Promise<LetterO
     apps.map(({ clientId }) => find("getCatalogueApp", { path: { schoolId, clientId } })),
   );
   const recipients = known.filter((app) => app !== null);
-  return { school, recipients, fullName: nameOf(record, request), askedBy: await readAsker(request), locale };
+  const { location } = school;
+  const state = location?.country === "DE" ? t(`frame.state.${location.state}`) : null;
+  return { school, recipients, fullName: nameOf(record, request), askedBy: await readAsker(request), state, locale };
 }
 
 /** Who asked in the open request that came first, otherwise in the last one; the person without a request. */

@@ -1,4 +1,4 @@
-import type { AdminSchemas } from "../../admin/index.ts";
+import { schoolTexts, type AdminSchemas } from "../../admin/index.ts";
 import { listTexts } from "../../platform/contract-texts.ts";
 import { makeArea, nameSchoolingLevels, onlyIf, readForm, type PageRequest, type Redirect } from "../frame/index.ts";
 
@@ -34,9 +34,6 @@ async function listSchools(request: PageRequest) {
   return { title: t("frame.pages.operator_schools"), view: "schools", model };
 }
 
-/** The federal states of Germany by ISO 3166-2. */
-const states = ["BB", "BE", "BW", "BY", "HB", "HE", "HH", "MV", "NI", "NW", "RP", "SH", "SL", "SN", "ST", "TH"];
-
 const addressFields = [
   { name: "address", isRequired: true },
   { name: "addressAddition", isRequired: false },
@@ -47,7 +44,7 @@ const listTextFields = () => [...listTexts<AdminSchemas["SchoolInput"]>("SchoolI
 
 async function showNew(request: PageRequest) {
   const { t, locale } = request;
-  const named = states.map((id) => ({ id, name: t(`frame.state.${id}`) }));
+  const named = Object.keys(schoolTexts.de.state).map((id) => ({ id, name: t(`frame.state.${id}`) }));
   const sorted = named.sort((a, b) => a.name.localeCompare(b.name, locale));
   // The schooling level is a list.
   const textFields = listTextFields().filter(({ name }) => name !== "schoolingLevel");

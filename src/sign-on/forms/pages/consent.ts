@@ -1,7 +1,7 @@
 import type { ScopeName, SubjectClaims, AppAttribute } from "../../../access/index.ts";
 import type { ClaimsForApp } from "../../protocol/provider/account.ts";
 import type { Translate } from "../../../platform/pages/index.ts";
-import german from "./locales/de.json" with { type: "json" };
+import { schoolTexts } from "../../../directory/index.ts";
 
 type School = NonNullable<SubjectClaims["school"]>;
 
@@ -50,7 +50,7 @@ function describeLocation({ location }: School, t: Translate): string | null {
 }
 
 const spell = (kind: "level" | "state", code: string, t: Translate): string =>
-  Object.hasOwn(german.consent.school[kind], code) ? t(`consent.school.${kind}.${code}`) : code;
+  Object.hasOwn(schoolTexts.de[kind], code) ? t(`consent.school.${kind}.${code}`) : code;
 
 type Withheld = readonly AppAttribute[];
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import {
   addAsset,
   addPackageAsset,
+  addTexts,
   emphasise,
   makeTemplates,
   makeTranslator,
@@ -14,12 +15,16 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { shortCodeOf } from "../../../platform/crypto/ids.ts";
 import type { ScopeName } from "../../../access/index.ts";
+import { schoolTexts } from "../../../directory/index.ts";
 import { lacksAttribute } from "../../protocol/scopes.ts";
 import { describeValues, describeScope } from "./consent.ts";
 import type * as models from "./models.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
-const translator = makeTranslator({ de: german, en: english });
+const translator = makeTranslator({
+  de: addTexts(german, { consent: { school: schoolTexts.de } }),
+  en: addTexts(english, { consent: { school: schoolTexts.en } }),
+});
 
 /** Seconds below a minute, then minutes, rounded up. */
 const inMinutes = (seconds: number): { unit: "seconds" | "minutes"; count: number } =>
