@@ -1,23 +1,15 @@
 import type { SchoolId } from "../../directory/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../../platform/contract-types.ts";
 import { fields, findRows, sql, statement, table, type Queryable } from "../../platform/database/sql.ts";
-import type { FailureCode } from "../../upstream/index.ts";
+import { rfc3339 } from "../../platform/http/index.ts";
 import type { Schemas } from "../handler.ts";
-import { mapFirst, someOf, timeOf, type Some } from "./today-some.ts";
+import { someOf, type Some } from "./today-some.ts";
 
 /** Days before the end of a secret. */
 export const secretNoticeDays = 30;
 
-type Of = { id: string; name: string; schoolId: string; schoolName: string };
-
-type Found = {
-  failing: Some<Of & { failingSince: string; lastFailure: FailureCode | null }>;
-  expiringSecrets: Some<Of & { secretExpiresAt: string }>;
-  refusals: Some<Of & { refusals: number; guests: number; lastAt: string }>;
-  refusedAccounts: number;
-  emergencies: Some<{ schoolId: string; schoolName: string; emergencyUntil: string }>;
-};
+type Tasks = NonNullable<Schemas["TodaySchoolLogins"]>;
+type Found = Omit<Tasks, "refusals"> & { refusals: Some<Schemas["WaitingRefusals"]>; refusedAccounts: number };
 
 /** Null means all schools. */
 type Query = { schoolIds: readonly SchoolId[] | null; now: Date; secretsUntil: Date };
@@ -34,18 +26,19 @@ const selectTasks = statement<Query>(({ schoolIds, now, secretsUntil }) => {
   const isAsked = sql`(${schoolIds}::uuid[] IS NULL OR ${s.id} = ANY (${schoolIds}))`;
   return sql`SELECT ${fields<Found>({
     failing: someOf(
-      sql`json_build_object(${of}, 'failingSince', ${c.failingSince}, 'lastFailure', ${c.lastFailure})`,
+      sql`json_build_object(${of}, 'failingSince', ${rfc3339(c.failingSince)},
+        'lastFailure', coalesce(${c.lastFailure}, 'NONE'))`,
       sql`${atSchool} WHERE ${c.failingSince} IS NOT NULL AND ${c.state} = 'ON' AND ${isAsked}`,
       sql`${c.failingSince}, ${c.id}`,
     ),
     expiringSecrets: someOf(
-      sql`json_build_object(${of}, 'secretExpiresAt', ${c.secretExpiresAt})`,
+      sql`json_build_object(${of}, 'secretExpiresAt', ${rfc3339(c.secretExpiresAt)})`,
       sql`${atSchool} WHERE ${c.secretExpiresAt} <= ${secretsUntil} AND ${c.state} <> 'OFF' AND ${isAsked}`,
       sql`${c.secretExpiresAt}, ${c.id}`,
     ),
     refusals: someOf(
       sql`json_build_object(${of}, 'refusals', waiting.refusals, 'guests', waiting.guests,
-        'lastAt', waiting.last_at)`,
+        'lastAt', ${rfc3339(sql`waiting.last_at`)})`,
       sql`${atSchool} JOIN LATERAL (
         SELECT count(*)::int AS refusals,
           (count(*) FILTER (WHERE ${r.code} = 'WAITS_FOR_STAFF'))::int AS guests, max(${r.lastAt}) AS last_at FROM ${r} WHERE ${r.connectionId} = ${c.id}
@@ -56,7 +49,8 @@ const selectTasks = statement<Query>(({ schoolIds, now, secretsUntil }) => {
       SELECT count(*)::int FROM ${atSchool} JOIN ${r} ON ${r.connectionId} = ${c.id}
       WHERE ${s.id} = ANY (${schoolIds}::uuid[]))`,
     emergencies: someOf(
-      sql`json_build_object('schoolId', ${s.id}, 'schoolName', ${s.name}, 'emergencyUntil', ${w.emergencyUntil})`,
+      sql`json_build_object('schoolId', ${s.id}, 'schoolName', ${s.name}, 
+        'emergencyUntil', ${rfc3339(w.emergencyUntil)})`,
       sql`${w} JOIN ${s} ON ${s.id} = ${w.schoolId} WHERE ${w.emergencyUntil} > ${now} AND ${isAsked}`,
       sql`${w.emergencyUntil}, ${s.id}`,
     ),
@@ -70,29 +64,6 @@ export async function readSchoolLoginTasks(
 ): Promise<Schemas["TodaySchoolLogins"]> {
   const asked = { schoolIds, now, secretsUntil: addDays(now, secretNoticeDays) };
   const [found] = await findRows<Found, Query>(db, selectTasks, asked);
-  const { failing, expiringSecrets, refusals, refusedAccounts, emergencies } = found!;
-  return present<NonNullable<Schemas["TodaySchoolLogins"]>>({
-    failing: mapFirst(failing, ({ failingSince, lastFailure, ...one }) =>
-      present<Schemas["FailingConnection"]>({
-        ...one,
-        failingSince: timeOf(failingSince),
-        lastFailure: lastFailure ?? "NONE",
-      }),
-    ),
-    expiringSecrets: mapFirst(expiringSecrets, ({ secretExpiresAt, ...one }) =>
-      present<Schemas["ExpiringSecret"]>({ ...one, secretExpiresAt: timeOf(secretExpiresAt) }),
-    ),
-    refusals:
-      schoolIds === null
-        ? null
-        : {
-            accounts: refusedAccounts,
-            ...mapFirst(refusals, ({ lastAt, ...one }) =>
-              present<Schemas["WaitingRefusals"]>({ ...one, lastAt: timeOf(lastAt) }),
-            ),
-          },
-    emergencies: mapFirst(emergencies, ({ emergencyUntil, ...one }) =>
-      present<Schemas["OpenEmergency"]>({ ...one, emergencyUntil: timeOf(emergencyUntil) }),
-    ),
-  });
+  const { refusals, refusedAccounts, ...tasks } = found!;
+  return { ...tasks, refusals: schoolIds === null ? null : { accounts: refusedAccounts, ...refusals } };
 }

@@ -11,5 +11,3 @@ export const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
   FROM (SELECT ${shape} AS shown, row_number() OVER (ORDER BY ${order}) AS place FROM ${from}) found)`;
 
 export const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ count, first: first.map(show) });
-
-export const timeOf = (text: string): string => new Date(text).toISOString();

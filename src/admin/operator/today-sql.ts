@@ -1,7 +1,8 @@
 import { fromOverdueApps, type ClientId } from "../../access/index.ts";
 import { hasWayToSignIn, isInSignInState, type PersonName, type SchoolId } from "../../directory/index.ts";
 import { fields, makeFindOne, sql, table } from "../../platform/database/sql.ts";
-import type { Endpoint } from "../../webhooks/index.ts";
+import { rfc3339 } from "../../platform/http/index.ts";
+import type { Schemas } from "../handler.ts";
 import { someOf, type Some } from "./today-some.ts";
 
 type Named = { id: string } & { [Name in keyof PersonName]: string | null };
@@ -11,12 +12,10 @@ export type TodayFound = {
   withoutLogin: Some<Named>;
   neverSignedIn: number;
   newLeavers: Some<Named & { softDeletedAt: string }>;
-  unusedApps: Some<{ clientId: string; name: string; schoolId: string }>;
-  openAgreements: Some<{ clientId: string; name: string; schoolId: string; state: "OPEN" | "CHANGED" }>;
-  failingEndpoints: Some<
-    Pick<Endpoint, "id" | "clientId" | "url" | "state"> & { appName: string; failingSince: string | null }
-  >;
-  overdueErasures: Some<{ clientId: string; appName: string; openSince: string }>;
+  unusedApps: Some<Schemas["UnusedApp"]>;
+  openAgreements: Some<Schemas["OpenAgreement"]>;
+  failingEndpoints: Some<Schemas["FailingEndpoint"]>;
+  overdueErasures: Some<Schemas["OverdueErasures"]>;
   students: number;
   studentsWithLogin: number;
   hasApps: boolean;
@@ -63,7 +62,7 @@ export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
   SELECT ${fields<TodayFound>({
     passwordRequests: someOf(
       sql`json_build_object(${named}, 'schoolId', ${asking.id}, 'schoolName', ${asking.name},
-        'requestedAt', ${request.requestedAt})`,
+        'requestedAt', ${rfc3339(request.requestedAt)})`,
       sql`${request} JOIN at_schools p ON ${p.id} = ${request.personId}
       JOIN ${asking} ON ${asking.id} = ${request.schoolId}
       WHERE ${isKept} AND ${request.schoolId} <> ${p.homeSchoolId}`,
@@ -76,7 +75,7 @@ export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
     ),
     neverSignedIn: sql`(SELECT count(*)::int FROM at_schools p WHERE ${isKept} AND ${isInSignInState.NEVER(p)})`,
     newLeavers: someOf(
-      sql`json_build_object(${named}, 'softDeletedAt', ${p.softDeletedAt})`,
+      sql`json_build_object(${named}, 'softDeletedAt', ${rfc3339(p.softDeletedAt)})`,
       sql`at_schools p WHERE ${p.status} = 'SOFT_DELETED' AND ${p.softDeletedAt} >= ${leftSince}`,
       sql`${p.softDeletedAt} DESC, ${p.id}`,
     ),
@@ -105,14 +104,15 @@ export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
     ),
     failingEndpoints: someOf(
       sql`json_build_object('id', ${e.id}, 'clientId', ${e.clientId}, 'appName', ${app.name}, 'url', ${e.url},
-        'state', ${e.state}, 'failingSince', ${e.failingSince})`,
+        'state', ${e.state}, 'failingSince', ${rfc3339(e.failingSince)})`,
       sql`${e} JOIN ${app} ON ${app.clientId} = ${e.clientId}
       WHERE (${e.failingSince} IS NOT NULL OR ${e.reason} IN ('failing', 'gone'))
         AND (${endpointsOf}::text[] IS NULL OR ${e.clientId} = ANY (${endpointsOf}))`,
       sql`${e.stateChangedAt} DESC, ${e.id}`,
     ),
     overdueErasures: someOf(
-      sql`json_build_object('clientId', ${app.clientId}, 'appName', ${app.name}, 'openSince', open_erasure.open_since)`,
+      sql`json_build_object('clientId', ${app.clientId}, 'appName', ${app.name}, 
+        'openSince', ${rfc3339(sql`open_erasure.open_since`)})`,
       fromOverdueApps(
         given,
         (of) => sql`${erasuresOf}::text[] IS NULL OR ${of.schoolId} = ANY (${schoolIds}::uuid[])

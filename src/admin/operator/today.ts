@@ -15,7 +15,7 @@ import { presentHandover } from "../schools/handovers.ts";
 import { refuseUnknownSchool } from "../reached.ts";
 import { presentDue } from "../schools/retention.ts";
 import { readSchoolLoginTasks } from "./today-logins.ts";
-import { mapFirst, shownOfEach, timeOf, type Some } from "./today-some.ts";
+import { mapFirst, shownOfEach, type Some } from "./today-some.ts";
 import { findToday, type TodayFound } from "./today-sql.ts";
 
 const dayMs = 86_400_000;
@@ -44,18 +44,16 @@ function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAt
     studentsWithLogin,
   });
   return present<NonNullable<Schemas["TodayAtSchools"]>>({
-    passwordRequests: mapFirst(passwordRequests, (one) => {
-      const { schoolId, schoolName } = one;
-      const requestedAt = timeOf(one.requestedAt);
-      return present<Schemas["PasswordRequest"]>({ ...presentNamed(one), schoolId, schoolName, requestedAt });
-    }),
+    passwordRequests: mapFirst(passwordRequests, ({ schoolId, schoolName, requestedAt, ...person }) =>
+      present<Schemas["PasswordRequest"]>({ ...presentNamed(person), schoolId, schoolName, requestedAt }),
+    ),
     withoutLogin: mapFirst(withoutLogin, presentNamed),
     neverSignedIn,
-    newLeavers: mapFirst(newLeavers, (one) =>
-      present<Schemas["Leaver"]>({ ...presentNamed(one), softDeletedAt: timeOf(one.softDeletedAt) }),
+    newLeavers: mapFirst(newLeavers, ({ softDeletedAt, ...person }) =>
+      present<Schemas["Leaver"]>({ ...presentNamed(person), softDeletedAt }),
     ),
-    unusedApps: mapFirst(unusedApps, (one) => present<Schemas["UnusedApp"]>({ ...one })),
-    openAgreements: mapFirst(openAgreements, (one) => present<Schemas["OpenAgreement"]>({ ...one })),
+    unusedApps,
+    openAgreements,
     handovers: mapFirst(found.handovers, presentHandover),
     retentionHolds: mapFirst(found.retentionHolds, (one) => present<Schemas["RetentionHold"]>(one)),
     retentionSoon: mapFirst(found.retentionSoon, presentDue),
@@ -79,11 +77,6 @@ async function findImportTasks({ db }: AdminDeps, { query, reach, origin }: Admi
     ),
   };
 }
-
-const presentEndpoints = (endpoints: TodayFound["failingEndpoints"]) =>
-  mapFirst(endpoints, ({ failingSince, ...one }) =>
-    present<Schemas["FailingEndpoint"]>({ ...one, failingSince: failingSince && timeOf(failingSince) }),
-  );
 
 async function findRetentionTasks({ db, retentionRules }: AdminDeps, schoolIds: readonly SchoolId[], now: Date) {
   const holds = await listRetentionHolds(db, schoolIds);
@@ -129,10 +122,8 @@ export const getToday: AdminHandler<"getToday"> = async (deps, request) => {
       schoolIds.length > 0
         ? presentSchools({ ...found, handovers, ...retention, dataRequests }, schoolIds.length === 1)
         : null,
-    failingEndpoints: reach.all || clientIds.length > 0 ? presentEndpoints(found.failingEndpoints) : null,
-    overdueErasures: mapFirst(found.overdueErasures, ({ openSince, ...one }) =>
-      present<Schemas["OverdueErasures"]>({ ...one, openSince: timeOf(openSince) }),
-    ),
+    failingEndpoints: reach.all || clientIds.length > 0 ? found.failingEndpoints : null,
+    overdueErasures: found.overdueErasures,
     schoolLogins:
       ofAll || schoolIds.length > 0
         ? await readSchoolLoginTasks(db.pool, { schoolIds: ofAll ? null : schoolIds, now: origin.at })
