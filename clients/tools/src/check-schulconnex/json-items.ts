@@ -2,6 +2,8 @@
 export class JsonFault extends Error {}
 
 const [quote, backslash, comma, openList, closeList, openObject, closeObject] = [34, 92, 44, 91, 93, 123, 125];
+/** Unlike `trim`, without the byte order mark. */
+const space = /^[ \t\r\n]*$/;
 const [deepest, longestItem] = [32, 1e6];
 
 /** Cuts a JSON array that comes in pieces into its items, of which it holds one at a time. Errors: JsonFault. */
@@ -25,13 +27,14 @@ export function makeItemReader(onItem: (item: unknown, position: number) => void
         isText = sign !== quote;
       } else if (depth === 0) {
         if (sign === openList && !isOver) [depth, start] = [1, at + 1];
-        else if (text[at]!.trim() !== "") throw new JsonFault(isOver ? "text after the array" : "no JSON array");
+        else if (!space.test(text[at]!)) throw new JsonFault(isOver ? "text after the array" : "no JSON array");
       } else if (sign === quote) isText = true;
       else if (sign === openList || sign === openObject) {
         if (++depth > deepest) throw new JsonFault(`record ${count + 1} is nested deeper than ${deepest} levels`);
       } else if ((sign === closeList || sign === closeObject) && --depth === 0) {
+        if (sign === closeObject) throw new JsonFault("an array that a brace ends");
         const last = held + text.slice(start, at);
-        if (count > 0 || last.trim() !== "") endItem(last);
+        if (count > 0 || !space.test(last)) endItem(last);
         [held, isOver] = ["", true];
       } else if (sign === comma && depth === 1) {
         endItem(held + text.slice(start, at));

@@ -21,7 +21,7 @@ export function findRecordFaults(record: unknown, version: Version): RecordFault
     const isList = type.endsWith("[]");
     const fields = (objects as Record<string, ByVersion>)[type];
     if (isList || fields !== undefined) {
-      if (isList !== Array.isArray(value) || typeof value !== "object")
+      if (isList !== Array.isArray(value) || typeof value !== "object" || value === null)
         return wrong(path, kindOf(value), isList ? "a list" : "an object");
       if (isList) for (const entry of value as unknown[]) walk(type.slice(0, -2), entry, `${path}[]`);
       for (const [written, inner] of Object.entries(fields ?? {})) {
