@@ -21,7 +21,7 @@ export async function readTagged<Body>(
   return { record: data as Body, ifMatch: tag === null ? {} : { "If-Match": tag } };
 }
 
-export type IfMatch = { "If-Match"?: string };
+type IfMatch = { "If-Match"?: string };
 
 export const withIdempotencyKey = (): { header: { "Idempotency-Key": string } } => ({
   header: { "Idempotency-Key": randomUUID() },

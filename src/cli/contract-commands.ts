@@ -327,7 +327,7 @@ export const changeText = ({ appName, people, groups, schools }: Schemas["ViewCh
 };
 
 /** What a dry run would change. */
-export const printChanges = (changes: readonly Schemas["ViewChange"][]): Result => ({
+const printChanges = (changes: readonly Schemas["ViewChange"][]): Result => ({
   lines: changes.length === 0 ? ["No app would see anything else."] : changes.map(changeText),
   data: { changes },
 });

@@ -15,7 +15,7 @@ export class Named {
 export type ReadCall = { args: Record<string, unknown>; options: Record<string, unknown> };
 
 /** Finds the id of a name; `schoolId` is the school in the same call, for groups. */
-export type LookUp = (name: Named, schoolId: string | undefined) => Promise<string>;
+type LookUp = (name: Named, schoolId: string | undefined) => Promise<string>;
 
 const isNamed = (value: unknown): boolean =>
   Array.isArray(value) ? value.some((item) => item instanceof Named) : value instanceof Named;

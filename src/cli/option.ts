@@ -88,7 +88,7 @@ function readTime(text: string): Date {
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Units: seconds; 0 needs no unit. */
-export function readDuration(text: string): number {
+function readDuration(text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (text === "0") return 0;
   if (count === undefined || unit === undefined)

@@ -3,7 +3,7 @@ export type ProgressScreen = { isTTY?: boolean | undefined; columns?: number | u
 
 export type ProgressStep = { label: string; done: number; total: number; unit: "bytes" | "schools" | "percent" };
 
-export type ProgressBar = {
+type ProgressBar = {
   show(step: ProgressStep): void;
   /** Ends the last step: as completed, or as far as it came. */
   end(isCompleted: boolean): void;
@@ -51,7 +51,7 @@ export function makeProgressBar(screen: ProgressScreen, now: () => number = () =
 
 const width = 24;
 
-export function describeProgress({ label, done, total, unit }: ProgressStep, seconds: number): string {
+function describeProgress({ label, done, total, unit }: ProgressStep, seconds: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const bar = "█".repeat(Math.round(share * width)).padEnd(width, "░");
   const rate = seconds > 0.5 && done > 0 ? done / seconds : undefined;

@@ -6,7 +6,7 @@ export type Retention = { auditDays: number; eventDays: number; deliveryDays: nu
 type Read = (column: string) => string | null;
 
 /** What the deletion of a person leaves in a table on purpose, or what other deadlines than the person's remove. */
-export type Leftover = {
+type Leftover = {
   tables: readonly string[];
   /** All columns if left out. */
   columns?: readonly string[];

@@ -16,7 +16,7 @@ import { makeMatcher } from "./matcher.ts";
 import { searchDatabase, type DatabaseSearch } from "./tables.ts";
 import { readTyped, type Values } from "./values.ts";
 
-export type ProofRequest = {
+type ProofRequest = {
   personId: PersonId;
   ids: readonly string[];
   valuesFile: string | undefined;

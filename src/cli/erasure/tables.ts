@@ -6,7 +6,7 @@ import { encryptedColumns, type EncryptedColumn } from "./leftovers.ts";
 import type { Matcher, What } from "./matcher.ts";
 import { scan, type FoundRow } from "./scan.ts";
 
-export type SearchedTable = {
+type SearchedTable = {
   schema: string;
   name: string;
   /** Of a partition the whole table; else the table itself. */
@@ -34,7 +34,7 @@ export const findTables = makeFind<SearchedTable>(
 );
 
 /** Rows of an encrypted column that no key opens. */
-export type Unopened = { column: string; rows: number };
+type Unopened = { column: string; rows: number };
 
 const countLargeObjects = statement(() => sql`SELECT count(*)::int AS count FROM pg_largeobject_metadata`);
 

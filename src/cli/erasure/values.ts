@@ -53,7 +53,7 @@ export async function readTyped(file: string | undefined, ask: Ask | undefined):
 }
 
 /** Errors: UsageError, which names the line and never what it says. */
-export function parseTyped(text: string): Typed {
+function parseTyped(text: string): Typed {
   const typed: Record<keyof Typed, string[]> = { firstNames: [], lastNames: [], userNames: [], others: [] };
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === "") continue;

@@ -56,7 +56,7 @@ async function openMigrated(config: Config, tell: (line: string) => void): Promi
   }
 }
 
-export type DatabaseOfCall = { get(): Promise<Given>; close(): Promise<void> };
+type DatabaseOfCall = { get(): Promise<Given>; close(): Promise<void> };
 
 /** The database for one command line, opened when it is first needed. */
 export function makeDatabaseOfCall(config: Config, tell: (line: string) => void): DatabaseOfCall {
