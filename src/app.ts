@@ -15,7 +15,7 @@ import {
   type ReadKind,
 } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
-import { makeRosterMail, makeRosterRuns, makeSources } from "./connections/index.ts";
+import { makeRosterMail, makeRosterRuns, makeSources, openRosterDrop } from "./connections/index.ts";
 import { makeDataRequestSweep, makeHandoverSweep, makeMergerSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
@@ -82,6 +82,8 @@ export type App = {
   noteJob: Traffic["noteJob"];
   /** Ends long-polling requests, so that a stop does not wait for them. */
   endWaits(): void;
+  /** Takes rosters over SFTP; null without a port for it. */
+  openRosterDrop(): Promise<{ port: number; fingerprint: string; stop(): Promise<void> } | null>;
   close(): Promise<void>;
 };
 
@@ -342,6 +344,12 @@ export async function makeApp(
     jobs,
     noteJob: traffic.noteJob,
     endWaits: webhooks.waits.close,
+    async openRosterDrop() {
+      const { host, sftpPort: port } = config;
+      if (port === undefined) return null;
+      const place = { host, port, secret: signOn.sftpHostSecret, waitMs: importWaitMs };
+      return openRosterDrop({ db: shares.jobs, runs: rosterRuns, clock, log }, place);
+    },
     async close() {
       await traffic.flush().catch((err: unknown) => log.warn({ err }, "the last figures were lost"));
       await lastCalls.flush().catch((err: unknown) => log.warn({ err }, "the last calls of apps were lost"));

@@ -5,7 +5,7 @@ import { makeLog, type Log } from "./platform/telemetry/log.ts";
 import { makeMetrics } from "./platform/telemetry/metrics.ts";
 import { connectProcess } from "./platform/processes/processes.ts";
 import type { App } from "./app.ts";
-import { makeEnds, openApp, openPorts, openSharesOf, serveApp, type Ends } from "./start-parts.ts";
+import { makeEnds, openApp, openPorts, openRosterDrop, openSharesOf, serveApp, type Ends } from "./start-parts.ts";
 
 export type Plan = { name: string; role: "web" | "worker" };
 
@@ -44,6 +44,7 @@ async function prepare({ plan, config: given, url }: Given): Promise<Prepared> {
 async function listen({ config, log, ends, app }: Prepared): Promise<void> {
   const ports = config.role === "web" ? await openPorts(config, ends) : null;
   serveApp(config, { app, ports, log, metrics, ends });
+  await openRosterDrop(config, { app, ends });
 }
 
 async function explained(config: Config, work: Promise<unknown>): Promise<Failure | null> {

@@ -142,6 +142,12 @@ export async function openApp(config: Config, { say, ends, ...surroundings }: Pr
   return { ...app, jobs: [job, ...app.jobs] };
 }
 
+/** After `serveApp`, so that it stops first. */
+export async function openRosterDrop({ role }: Config, { app, ends }: { app: App; ends: Ends }): Promise<void> {
+  const drop = role === "worker" ? null : await app.openRosterDrop();
+  if (drop !== null) ends.add("SFTP", () => drop.stop());
+}
+
 /** Without ports it only runs jobs. */
 export function serveApp(
   { role, shutdownGraceSeconds }: Config,

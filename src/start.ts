@@ -9,6 +9,7 @@ import {
   openApp,
   openDatabaseOf,
   openPorts,
+  openRosterDrop,
   openSharesOf,
   serveApp,
   settlePorts,
@@ -45,6 +46,7 @@ async function startParts(given: Config, surroundings: Surroundings & { ends: En
   await loadDemoWorldInto(shares.jobs, config, say);
   const app = await openApp(config, { log, say, shares, metrics, isStopping, ends });
   serveApp(config, { app, ports, log, metrics, ends });
+  await openRosterDrop(config, { app, ends });
   const demoApps = await startDemoAppsOf(config, ends);
   return { config, metricsPort: config.metricsPort ?? null, demoApps, stop: () => ends.run() };
 }

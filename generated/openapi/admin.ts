@@ -7617,17 +7617,19 @@ export interface components {
         };
         /**
          * @description The kind of program that a roster comes from. `ONEROSTER`: an API of OneRoster 1.1 or 1.2. `SCHULCONNEX`: a list personen-info.
-         *     `HTTPS_FILE`: a file at an address. `FOLDER`: a file on the machine of the service, for operators only.
+         *     `HTTPS_FILE`: a file at an address. `FOLDER`: a file on the machine of the service, for operators only. `SVWS`: the export for learning
+         *     platforms of SVWS-Server. `KELVIN`: the Kelvin REST API of UCS@school. `SFTP`: a program sends files, with the id of the connection as its
+         *     user name; each file that arrives begins a run.
          * @example ONEROSTER
          * @enum {string}
          */
-        RosterSourceKind: "ONEROSTER" | "SCHULCONNEX" | "HTTPS_FILE" | "FOLDER";
+        RosterSourceKind: "ONEROSTER" | "SCHULCONNEX" | "HTTPS_FILE" | "FOLDER" | "SVWS" | "KELVIN" | "SFTP";
         /**
          * @description A setting of a roster connection that a kind of source uses.
          * @example address
          * @enum {string}
          */
-        RosterSetting: "address" | "tokenAddress" | "clientId" | "userName" | "version" | "sourceSchool" | "path";
+        RosterSetting: "address" | "tokenAddress" | "clientId" | "userName" | "version" | "sourceSchool" | "path" | "schema" | "platform" | "publicKeys";
         /**
          * @description Whether a kind of source needs this.
          * @example REQUIRED
@@ -7700,7 +7702,7 @@ export interface components {
             /** @description The schools whose people the roster lists. It never changes another school. */
             schoolIds: string[];
             /**
-             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file.
+             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file; of SVWS-Server and UCS@school the server.
              * @example https://roster.example/ims/oneroster/rostering/v1p2
              */
             address: string | null;
@@ -7720,7 +7722,7 @@ export interface components {
              */
             userName: string | null;
             /**
-             * @description The version of OneRoster, `1.1` or `1.2`; null for the one in the address.
+             * @description The version of OneRoster, `1.1` or `1.2`, null for the one in the address; of the Kelvin API `v1` or `v2`, null for `v1`.
              * @example 1.2
              */
             version: string | null;
@@ -7734,6 +7736,21 @@ export interface components {
              * @example null
              */
             path: string | null;
+            /**
+             * @description The database schema of the school at SVWS-Server.
+             * @example null
+             */
+            schema: string | null;
+            /**
+             * @description The name or number of the learning platform at SVWS-Server; null for the only one there.
+             * @example null
+             */
+            platform: string | null;
+            /**
+             * @description The public keys that may send files over SFTP, as OpenSSH writes them; up to 10, separated by commas.
+             * @example null
+             */
+            publicKeys: string | null;
             /**
              * @description Whether a secret is stored.
              * @example true
@@ -7794,7 +7811,7 @@ export interface components {
             /** @description The schools whose people the roster lists. It never changes another school. */
             schoolIds: string[];
             /**
-             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file.
+             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file; of SVWS-Server and UCS@school the server.
              * @example https://roster.example/ims/oneroster/rostering/v1p2
              */
             address?: string | null;
@@ -7814,7 +7831,7 @@ export interface components {
              */
             userName?: string | null;
             /**
-             * @description The version of OneRoster, `1.1` or `1.2`; null for the one in the address.
+             * @description The version of OneRoster, `1.1` or `1.2`, null for the one in the address; of the Kelvin API `v1` or `v2`, null for `v1`.
              * @example 1.2
              */
             version?: string | null;
@@ -7828,6 +7845,21 @@ export interface components {
              * @example null
              */
             path?: string | null;
+            /**
+             * @description The database schema of the school at SVWS-Server.
+             * @example null
+             */
+            schema?: string | null;
+            /**
+             * @description The name or number of the learning platform at SVWS-Server; null for the only one there.
+             * @example null
+             */
+            platform?: string | null;
+            /**
+             * @description The public keys that may send files over SFTP, as OpenSSH writes them; up to 10, separated by commas.
+             * @example null
+             */
+            publicKeys?: string | null;
             /**
              * @description The secret, password or token at the source. It cannot be read again, and is only sent to the addresses that it was typed for.
              * @example b1946ac92492d2347c6235b4d2611184
@@ -7866,7 +7898,7 @@ export interface components {
             /** @description The schools whose people the roster lists. It never changes another school. */
             schoolIds?: string[];
             /**
-             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file.
+             * @description The address of the source, https: of OneRoster up to the version, such as `…/ims/oneroster/rostering/v1p2`; of Schulconnex the list personen-info; of a file the file; of SVWS-Server and UCS@school the server.
              * @example https://roster.example/ims/oneroster/rostering/v1p2
              */
             address?: string | null;
@@ -7886,7 +7918,7 @@ export interface components {
              */
             userName?: string | null;
             /**
-             * @description The version of OneRoster, `1.1` or `1.2`; null for the one in the address.
+             * @description The version of OneRoster, `1.1` or `1.2`, null for the one in the address; of the Kelvin API `v1` or `v2`, null for `v1`.
              * @example 1.2
              */
             version?: string | null;
@@ -7900,6 +7932,21 @@ export interface components {
              * @example null
              */
             path?: string | null;
+            /**
+             * @description The database schema of the school at SVWS-Server.
+             * @example null
+             */
+            schema?: string | null;
+            /**
+             * @description The name or number of the learning platform at SVWS-Server; null for the only one there.
+             * @example null
+             */
+            platform?: string | null;
+            /**
+             * @description The public keys that may send files over SFTP, as OpenSSH writes them; up to 10, separated by commas.
+             * @example null
+             */
+            publicKeys?: string | null;
             /**
              * @description The secret, password or token at the source. It cannot be read again, and is only sent to the addresses that it was typed for.
              * @example b1946ac92492d2347c6235b4d2611184

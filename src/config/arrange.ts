@@ -93,6 +93,7 @@ export function arrange(values: Values) {
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
     rosterFolder: values.ROSTER_FOLDER,
     rosterFetchSeconds: values.ROSTER_FETCH_SECONDS,
+    sftpPort: values.SFTP_PORT,
     mailUrl: values.SMTP_URL,
     mailFrom: values.MAIL_FROM,
     webhooks: {

@@ -19,6 +19,7 @@ import { claimByHand, claimDue, renewLease, renewSeconds, type Claimed } from ".
 import { findLastImport, getRosterRun, type RosterRun } from "./runs.ts";
 import { openSecret } from "./settings.ts";
 import { SourceError } from "./sources/failure.ts";
+import { refuseHalf } from "./sources/file.ts";
 import type { Sources } from "./sources/index.ts";
 import { makeSourceRequests, toSourceError } from "./sources/requests.ts";
 import type { RosterFile, SourceSettings, Unchanged } from "./sources/source.ts";
@@ -83,6 +84,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
       return path;
     };
     try {
+      if (given !== undefined) await refuseHalf(given.path);
       const last = await findLastImport(db, row.id);
       const isKnown = last !== null && last.state !== "EXPIRED" && row.digest !== null;
       const skips = isKnown && (trigger === "SCHEDULE" || trigger === "ARRIVAL");

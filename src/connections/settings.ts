@@ -7,6 +7,7 @@ import type { RosterSource, SettingName, SourceSettings } from "./sources/source
 
 export const settingNames = [
   ...(["address", "tokenAddress", "clientId", "userName", "version", "sourceSchool", "path"] as const),
+  ...(["schema", "platform", "publicKeys"] as const),
 ] as const satisfies SettingName[];
 
 /** Null leaves a setting empty. */

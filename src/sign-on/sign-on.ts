@@ -90,6 +90,8 @@ export type SignOn = {
   makeLoginHint(personId: string, clientId: string): string;
   makePseudonym(pair: { clientId: ClientId; personId: PersonId }): string;
   makeCard: MakeCard;
+  /** Makes the host key of the SFTP server. */
+  sftpHostSecret: Buffer;
   jobs: WorkerJob[];
   close(): Promise<void>;
 };
@@ -183,6 +185,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
     makePseudonym: (pair) => makePseudonym(secrets.pseudonyms, pair),
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
+    sftpHostSecret: secrets.sftpHost,
     jobs: [
       makeKeyWatch(jobs, version, useCurrentKeys),
       makeRetiredKeysJob({ db: jobs, clock, lifetimes }),

@@ -28,6 +28,7 @@ export type TestService = {
   /** Runs a job to its end. */
   runJob(name: string): Promise<unknown>;
   endWaits: App["endWaits"];
+  openRosterDrop: App["openRosterDrop"];
   close(): Promise<void>;
 };
 
@@ -106,9 +107,9 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
     await shares.close();
   };
   const url = `http://localhost:${server.port}`;
-  const { jobs, endWaits } = app;
+  const { jobs, endWaits, openRosterDrop } = app;
   const runJob = (name: string) => jobs.find((job) => job.name === name)!.run(new AbortController().signal);
-  const service: TestService = { url, db, shares, clock, jobs, runJob, endWaits, close };
+  const service: TestService = { url, db, shares, clock, jobs, runJob, endWaits, openRosterDrop, close };
   atFileEnd(async () => {
     await close();
     empty(service);

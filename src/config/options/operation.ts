@@ -105,6 +105,14 @@ export const operationOptions = {
       "symbolic links that lead out of it are refused.",
     example: "/var/lib/schultor/rosters",
   },
+  SFTP_PORT: {
+    value: wholeNumber(0, 65_535),
+    defaultMeaning: "none: no roster is taken over SFTP",
+    meaning:
+      "The port on `HOST` at which programs of schools send rosters over SFTP, with the keys of roster connections of the " +
+      "kind `SFTP`. All processes have the same host key; the log says its fingerprint at each start.",
+    example: "2222",
+  },
   SMTP_URL: {
     value: matching(
       /^smtps?:\/\/[^\s]+$/,

@@ -10,7 +10,8 @@ import { serveUploads, type DroppedFile } from "./session.ts";
 export type DropDoor = {
   /** The public keys of a user name; null if nobody has it. */
   findKeys(userName: string): Promise<string | null>;
-  take(userName: string, file: DroppedFile): Promise<void>;
+  /** Removes the file when it is read. False: it was not taken. */
+  take(userName: string, file: DroppedFile): Promise<boolean>;
   /** False if an address has failed too often; a try that signs in is given back. */
   beginTry(address: string): Promise<boolean>;
   giveBackTry(address: string): Promise<void>;

@@ -10,8 +10,8 @@ export type DroppedFile = { path: string; size: number; extension: string };
 export type DropSession = {
   /** Whether the key may still send files. */
   isAllowed(): Promise<boolean>;
-  /** Removes the file, also if it fails. */
-  take(file: DroppedFile): Promise<void>;
+  /** Removes the file when it is read. False: it was not taken. */
+  take(file: DroppedFile): Promise<boolean>;
   /** Holds the client back while the disk is slower than it. */
   pause(): void;
   resume(): void;
@@ -58,8 +58,7 @@ export function serveUploads(sftp: SftpServer, session: DropSession): () => Prom
   };
   const hand = async (one: Arrived): Promise<number> => {
     one.isWaiting = false;
-    await session.take(one);
-    return status.ok;
+    return (await session.take(one)) ? status.ok : status.failure;
   };
   const begin = async (id: number, name: string): Promise<number | null> => {
     if (!(await session.isAllowed())) {

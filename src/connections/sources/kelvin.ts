@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { AppError } from "../../platform/errors.ts";
 import { SourceError } from "./failure.ts";
 import { readJsonParts } from "./json-parts.ts";
 import { writePeople, type GroupOfPerson, type Role, type RosterGroup, type RosterPerson } from "./schulconnex-file.ts";
@@ -14,9 +13,9 @@ import type { RosterSource, SourceContext, SourceTools } from "./source.ts";
 export const kelvin: RosterSource = {
   fields: { address: "required", userName: "required", sourceSchool: "optional", version: "optional" },
   secret: "required",
-  checkSettings({ version }) {
+  checkSettings({ version }, refuse) {
     if (version !== undefined && !["v1", "v2"].includes(version))
-      throw new AppError("invalid", "source_version_unknown", "The version of the Kelvin API is v1 or v2.");
+      throw refuse("roster_setting_malformed", "version", "must be v1 or v2");
   },
   async read(from, tools) {
     const { sourceSchool } = from.settings;

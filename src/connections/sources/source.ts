@@ -5,7 +5,16 @@ import type { SourceLimits, SourceRequests } from "./requests.ts";
  * All settings that sources have, each a text; a source uses those of its `fields`. The secret is none of them.
  */
 export type SettingName =
-  "address" | "tokenAddress" | "clientId" | "version" | "userName" | "schema" | "platform" | "sourceSchool" | "path";
+  | "address"
+  | "tokenAddress"
+  | "clientId"
+  | "version"
+  | "userName"
+  | "schema"
+  | "platform"
+  | "sourceSchool"
+  | "path"
+  | "publicKeys";
 export type SourceSettings = Readonly<Partial<Record<SettingName, string>>>;
 
 /** A school of the connection, as sources may name it. */

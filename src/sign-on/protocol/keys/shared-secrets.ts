@@ -34,6 +34,7 @@ const purposes = {
   recoveryCodes: "recovery codes",
   pseudonyms: "pseudonyms",
   sessionIds: "session ids",
+  sftpHost: "sftp host key",
 };
 
 /** Secrets that all processes share, each derived from one root for one purpose. */
