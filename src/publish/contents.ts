@@ -35,6 +35,7 @@ export const contents: readonly Group[] = [
       "erasures",
       "access-reports",
       "school-year",
+      "roster-connections",
       "people",
       "moving-ids",
       "schulconnex-spelling",
