@@ -385,7 +385,19 @@ const outcomeOf = (status: number): string => {
 type Read = { kind: ReadKind; id: string };
 
 const allSchools: Read = { kind: "all", id: "" };
-const pathReads = { schools: "school", users: "appRecord", people: "appRecord", groups: "group" } as const;
+const pathReads = {
+  schools: "school",
+  users: "appRecord",
+  people: "appRecord",
+  groups: "group",
+  // Of OneRoster.
+  orgs: "school",
+  students: "appRecord",
+  teachers: "appRecord",
+  classes: "group",
+} as const;
+const namedInPath = new RegExp(`/(${Object.keys(pathReads).join("|")})/([^/]+)`);
+const wholeRoster = /\/ims\/oneroster\/.*\/(orgs|users|students|teachers|classes|courses|enrollments)$/;
 const filterReads = {
   "organisation.id": "school",
   pid: "appRecord",
@@ -398,8 +410,9 @@ function readOf(operation: string, url: string): Read | null {
   if (operation === "listSchools") return allSchools;
   const [path = "", query = ""] = url.split("?");
   if (operation !== "listPersonenInfo") {
-    const [, named, id] = /\/(schools|users|people|groups)\/([^/]+)/.exec(path) ?? [];
-    return id === undefined ? null : { kind: pathReads[named as keyof typeof pathReads], id };
+    const [, named, id] = namedInPath.exec(path) ?? [];
+    if (id === undefined) return wholeRoster.test(path) ? allSchools : null;
+    return { kind: pathReads[named as keyof typeof pathReads], id };
   }
   const filters = new URLSearchParams(query);
   const named = Object.entries(filterReads).find(([name]) => filters.has(name));

@@ -84,7 +84,7 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
     // The records of a page are read once its rows are chosen.
     return sql`SELECT ${item} AS item, ${position} AS position FROM (
       SELECT ${resource.keys} FROM ${from} ${orderOf(source, fields, selection)} LIMIT ${reader.limit}::int ${offset}
-      ) AS listed ${resource.records}`;
+      ) AS listed ${resource.records(reader)}`;
   };
   return {
     version: make("version", (reader) => {

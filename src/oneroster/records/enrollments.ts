@@ -75,7 +75,7 @@ export const enrollments: Resource = {
     };
   },
   keys: sql`of_app.group_id, m.person_id, m.app_id`,
-  records: sql`${lookUp("group", "g", sql`${g.id} = listed.group_id`)}
+  records: () => sql`${lookUp("group", "g", sql`${g.id} = listed.group_id`)}
     ${lookUp("person", "p", sql`${p.id} = listed.person_id`)}
     ${lookUp("membership", "m", sql`${m.groupId} = listed.group_id AND ${m.personId} = listed.person_id`)}`,
   listedId: sql`listed.app_id`,

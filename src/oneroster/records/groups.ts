@@ -52,7 +52,7 @@ const groupSource = (reader: Reader, way: Way, isCourse = false): Source => ({
 
 const listed = (listedId: Sql) => ({
   keys: sql`of_app.group_id`,
-  records: lookUp("group", "g", sql`${g.id} = listed.group_id`),
+  records: () => lookUp("group", "g", sql`${g.id} = listed.group_id`),
   listedId,
 });
 

@@ -67,7 +67,7 @@ export type Resource = {
   source(reader: Reader, way: Way): Source;
   /** The columns of the rows of a page, `listed`; joins that bind them to the tables of the fields. */
   keys: Sql;
-  records: Sql;
+  records: (reader: Reader) => Sql;
   /** Of a row of a page: the id that `fields` takes, and the group by which the list is ordered first. */
   listedId: Sql;
   listedGroup?: Sql;

@@ -38,6 +38,6 @@ export const schools: Resource = {
     };
   },
   keys: sql`shown.school_id`,
-  records: lookUp("school", "s", sql`${s.id} = listed.school_id`),
+  records: () => lookUp("school", "s", sql`${s.id} = listed.school_id`),
   listedId: s.id,
 };

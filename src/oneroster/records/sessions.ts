@@ -55,6 +55,6 @@ export const sessions: Resource = {
     };
   },
   keys: sql`listed.id, listed.type`,
-  records: sql``,
+  records: () => sql``,
   listedId: columns.id,
 };

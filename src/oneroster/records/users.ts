@@ -83,20 +83,21 @@ function fields(reader: Reader, id: Sql) {
     familyName: text(ofBoth.familyName),
     identifier: text(ofBoth.identifier),
   };
-  const org = reference(reader, "org", s.id);
+  const org = reference(reader, "org", sql`one.id`);
+  const each = sql`FROM unnest(at.ids) WITH ORDINALITY AS one (id, place)`;
   if (reader.version === "v1p1") {
     const json: JsonOf<User11> = {
       ...shared,
       enabledUser: enabled as JsonSql<boolean>,
       role: roleName(p.role),
-      orgs: jsonFrom(jsonArray(org, schoolOrder), schools),
+      orgs: jsonFrom(jsonArray(org, sql`one.place`), each),
     };
     return { json, values: { ...values, role: text(roleText(p.role)), "orgs.sourcedId": schoolIds } };
   }
   const first = sql`(SELECT ${s.id} ${schools} ORDER BY ${schoolOrder} LIMIT 1)`;
   const role = jsonObject<Schemas["OneRosterRole"]>()({
     roleType: jsonCode<Schemas["OneRosterRole"]["roleType"]>(
-      sql`CASE WHEN ${s.id} = ${first} THEN 'primary' ELSE 'secondary' END`,
+      sql`CASE one.place WHEN 1 THEN 'primary' ELSE 'secondary' END`,
     ),
     role: roleName(p.role),
     org,
@@ -105,8 +106,8 @@ function fields(reader: Reader, id: Sql) {
     ...shared,
     enabledUser: jsonCode<NonNullable<User["enabledUser"]>>(enabled),
     preferredFirstName: jsonNullable(preferredFirstName),
-    roles: jsonFrom(jsonArray(role, schoolOrder), schools),
-    primaryOrg: jsonFrom(org, sql`${schools} ORDER BY ${schoolOrder} LIMIT 1`),
+    roles: jsonFrom(jsonArray(role, sql`one.place`), each),
+    primaryOrg: reference(reader, "org", sql`at.ids[1]`),
   };
   return {
     json,
@@ -167,6 +168,8 @@ export const users: Resource = {
     };
   },
   keys: sql`who.person_id, who.app_id`,
-  records: lookUp("person", "p", sql`${p.id} = listed.person_id`),
+  // The schools are looked up once for all fields that name them.
+  records: ({ client }) => sql`${lookUp("person", "p", sql`${p.id} = listed.person_id`)} CROSS JOIN LATERAL (
+    SELECT array_agg(${s.id} ORDER BY ${schoolOrder}) AS ids ${fromShownSchoolsOf(client, p.id)} OFFSET 0) AS at`,
   listedId: sql`listed.app_id`,
 };

@@ -113,7 +113,7 @@ test("pages of any size are the whole list, with its length and the addresses of
     for (const name of ["users", "students", "enrollments", `schools/${other}/students`, `classes/${group}/students`]) {
       const whole = await rowsOf(as, `${roster}/${name}?limit=1000`);
       expect(new Set(whole.map(({ sourcedId }) => sourcedId)).size).toBe(25);
-      for (const limit of [1, 7, 25]) {
+      for (const limit of [9, 25]) {
         const pages: Row[] = [];
         let path: string | undefined = `${roster}/${name}?limit=${limit}`;
         while (path !== undefined) {
