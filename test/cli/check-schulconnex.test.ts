@@ -51,15 +51,19 @@ test("this service passes every check", async () => {
   expect(notPassed(await examineAt(service.url))).toEqual([]);
 });
 
-test("this service passes every check for an app that is registered for 1.7 and reads ids of its own", async () => {
-  const app = await make.app({ schulconnexSpelling: "V1_7", subjectType: "APP" });
+test.each([
+  ["1.7", "V1_7", "SHARED"],
+  ["1.8", "V1_8", "APP"],
+] as const)("so it does for an app that is registered for %s and reads %s, %s ids", async (...registered) => {
+  const [version, schulconnexSpelling, subjectType] = registered;
+  const app = await make.app({ schulconnexSpelling, subjectType });
   const [one, two] = [await make.school(), await make.school()];
   const groups = [await make.group({ school: one }), await make.group({ school: two, type: "SONSTIG" })];
   for (const [n, school] of [one, two].entries()) await make.grant({ app: app.clientId, school, groups: [groups[n]!] });
   await make.person({ schools: [one, two], groups, role: "TEACHER" });
   for (let n = 0; n < 10; n++) await make.person({ school: one, groups: [groups[0]!] });
   await make.person({ school: two, groups: [groups[1]!], status: "SOFT_DELETED" });
-  const verdicts = await examineAt(service.url, { app, version: "1.7", userToken: undefined });
+  const verdicts = await examineAt(service.url, { app, version, userToken: undefined });
   expect(notPassed(verdicts).map(({ id, outcome }) => `${id}: ${outcome}`)).toEqual([
     "token-kind: not checked",
     "person-record: not checked",

@@ -8,7 +8,8 @@ import { serve } from "../support/serve.ts";
 
 // Providers that hold up whoever checks them, exhaust their memory, or try to get at tokens and their screen.
 const token = "c2VjcmV0LXRva2VuLW9mLXRoZS1hcHA";
-const limits = { patienceMs: 100, listMs: 300, listBytes: 2e6, bodyBytes: 1e5 };
+const limits = { patienceMs: 10_000, listMs: 10_000, listBytes: 2e6, bodyBytes: 1e5 };
+const impatient = { patienceMs: 100 };
 
 type Provider = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -52,7 +53,7 @@ function sendForever(res: ServerResponse, begin: string, next: () => string): vo
 }
 
 test("a provider that never answers gets two requests, and the rest is not checked", async () => {
-  const { verdicts, requests } = await examineProvider(() => undefined);
+  const { verdicts, requests } = await examineProvider(() => undefined, impatient);
   expect(requests).toHaveLength(2);
   expect(cameOf(verdicts, "in-time")).toEqual(["nothing for 0.1 s", "nothing for 0.1 s"]);
   expect(verdicts.filter(({ id }) => id !== "in-time").map(({ outcome }) => outcome)).toEqual(
@@ -67,23 +68,22 @@ test("a provider that closes connections, or stops in the middle of headers or o
     (_, res) => res.writeHead(200, { "Content-Length": "100" }).write("["),
   ];
   for (const way of ways) {
-    const { verdicts, requests } = await examineProvider(way);
+    const { verdicts, requests } = await examineProvider(way, impatient);
     expect(requests).toHaveLength(2);
     expect(cameOf(verdicts, "in-time")).toHaveLength(2);
   }
 });
 
 test("a list without an end, of 2 GB or with a record without an end is read up to the limits", async () => {
-  const patient = { patienceMs: 10_000, listMs: 10_000 };
   let n = 0;
   const sendRecords = () => `${record(n++)},`.repeat(500);
-  const endless = await examineProvider((_, res) => sendForever(res, "[", sendRecords), patient);
+  const endless = await examineProvider((_, res) => sendForever(res, "[", sendRecords));
   expect(cameOf(endless.verdicts, "in-time")).toEqual(["more than 2 MB"]);
-  const spaces = await examineProvider((_, res) => sendForever(res, "[", () => " ".repeat(10_000)), patient);
+  const spaces = await examineProvider((_, res) => sendForever(res, "[", () => " ".repeat(10_000)));
   expect(cameOf(spaces.verdicts, "list-read")[0]).toBe("record 1 is longer than 1 MB");
   const headers = await examineProvider((req) => {
     req.socket.write(`HTTP/1.1 200 OK\r\n${"X-More: and more\r\n".repeat(10_000)}`);
-  }, patient);
+  });
   expect(cameOf(headers.verdicts, "in-time")).toHaveLength(2);
 });
 
