@@ -24,6 +24,7 @@ import { appPages } from "./apps/index.ts";
 import { auditPages } from "./audit/index.ts";
 import { privacyPages } from "./privacy/index.ts";
 import { retentionPages, stateRetentionPages } from "./retention/index.ts";
+import { rosterConnectionPages } from "./roster-connections/index.ts";
 import { schoolPages } from "./schools/index.ts";
 import { settingsPages } from "./settings/index.ts";
 import { staffPages } from "./staff/index.ts";
@@ -63,6 +64,7 @@ export function makePortal({ home, frame, setUp, guides }: PortalOptions): Route
     handoverPages,
     mergerPages,
     operatorPages,
+    rosterConnectionPages,
     retentionPages,
     stateRetentionPages,
     upstreamPages,
