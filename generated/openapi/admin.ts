@@ -6543,7 +6543,7 @@ export interface components {
          * @example openid
          * @enum {string}
          */
-        AppScope: "openid" | "offline_access" | "profile" | "school" | "role" | "groups" | "pseudonym" | "school_name" | "school_official_id" | "school_location" | "school_address" | "schooling_level" | "schools:read" | "users:read" | "groups:read" | "people:read" | "oneroster:read" | "admin:read" | "admin:write";
+        AppScope: "openid" | "offline_access" | "profile" | "school" | "role" | "groups" | "pseudonym" | "school_name" | "school_official_id" | "school_location" | "school_address" | "schooling_level" | "person-info" | "schools:read" | "users:read" | "groups:read" | "people:read" | "oneroster:read" | "admin:read" | "admin:write";
         /** @description What a person agreed to share with an app at sign-on; null if nothing. */
         PersonConsent: {
             /** @example demo-lernapp */

@@ -293,7 +293,7 @@ export interface components {
              */
             name?: string | null;
             /**
-             * @description All first names. With the scope `profile`.
+             * @description All first names. With the scope `profile` or `person-info`.
              * @example Bo Emil
              */
             given_name?: string | null;
@@ -303,7 +303,7 @@ export interface components {
              */
             call_name?: string | null;
             /**
-             * @description The family name. With the scope `profile`.
+             * @description The family name. With the scope `profile` or `person-info`.
              * @example Muster
              */
             family_name?: string | null;
@@ -331,6 +331,22 @@ export interface components {
              * @example GYMNASIUM
              */
             schooling_level?: string | null;
+            /**
+             * @description The first name that the person goes by. With the scope `person-info`.
+             * @example Bo
+             */
+            "urn:schulconnex:de:person:name:rufname"?: string | null;
+            /**
+             * @description The role at the school, as a code in the spelling of Schulconnex that the app is registered for. With the scope `person-info`. A
+             *     person at several schools chooses one at sign-on; null without one.
+             * @example LERN
+             */
+            "urn:schulconnex:de:personenkontext:rolle"?: string | null;
+            /**
+             * @description The official id of the same school. With the scope `person-info`.
+             * @example DE-NI-100001
+             */
+            "urn:schulconnex:de:personenkontext:organisation:kennung"?: string | null;
             /** @description The synced groups. With the scope `groups`. */
             groups?: components["schemas"]["PersonGroup"][];
             /**
@@ -604,7 +620,7 @@ export interface components {
              */
             name?: string | null;
             /**
-             * @description All first names. With the scope `profile`.
+             * @description All first names. With the scope `profile` or `person-info`.
              * @example Bo Emil
              */
             given_name?: string | null;
@@ -614,7 +630,7 @@ export interface components {
              */
             call_name?: string | null;
             /**
-             * @description The family name. With the scope `profile`.
+             * @description The family name. With the scope `profile` or `person-info`.
              * @example Muster
              */
             family_name?: string | null;
@@ -642,6 +658,22 @@ export interface components {
              * @example GYMNASIUM
              */
             schooling_level?: string | null;
+            /**
+             * @description The first name that the person goes by. With the scope `person-info`.
+             * @example Bo
+             */
+            "urn:schulconnex:de:person:name:rufname"?: string | null;
+            /**
+             * @description The role at the school, as a code in the spelling of Schulconnex that the app is registered for. With the scope `person-info`. A
+             *     person at several schools chooses one at sign-on; null without one.
+             * @example LERN
+             */
+            "urn:schulconnex:de:personenkontext:rolle"?: string | null;
+            /**
+             * @description The official id of the same school. With the scope `person-info`.
+             * @example DE-NI-100001
+             */
+            "urn:schulconnex:de:personenkontext:organisation:kennung"?: string | null;
             /** @description The synced groups. With the scope `groups`. */
             groups?: components["schemas"]["PersonGroup"][];
             /**
@@ -811,6 +843,7 @@ export interface components {
              *       "school_location",
              *       "school_address",
              *       "schooling_level",
+             *       "person-info",
              *       "urn:<platform>:idm:v1:schools:read",
              *       "urn:<platform>:idm:v1:users:read",
              *       "urn:<platform>:idm:v1:groups:read",

@@ -127,6 +127,8 @@ export function attributesOf(seen: Seen): PersonAttribute[] {
   const claims = maySignIn && scopes.includes("openid") ? scopes.filter((scope) => isGranted(neededFor[scope])) : [];
   const known = new Set<PersonAttribute | undefined>(claims.map((scope) => byClaim[scope]));
   const add = (...names: PersonAttribute[]) => names.forEach((name) => known.add(name));
+  if (claims.includes("person-info"))
+    add("name", "role", ...(isGranted("SCHOOL_OFFICIAL_ID") ? (["schools"] as const) : []));
   // A public app has no token of its own, but the signed-in person's.
   const has = (scope: ScopeName) => type === "CONFIDENTIAL" && scopes.includes(scope);
   const isListed = schools.length > 0 && !isDeleted;

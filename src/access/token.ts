@@ -21,6 +21,7 @@ export const scopeNames = [
   "school_location",
   "school_address",
   "schooling_level",
+  "person-info",
   "schools:read",
   "users:read",
   "groups:read",

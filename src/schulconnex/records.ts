@@ -5,6 +5,7 @@ import {
   jsonGranted,
   memberRole,
   readTable,
+  schulconnexRole,
   type IdKind,
 } from "../access/index.ts";
 import {
@@ -35,9 +36,9 @@ const m = table("membership", "m");
 const a = readTable("affiliation", "a");
 
 // A subselect, which a list runs once. A join could be placed before the people and undo their order.
-const spelled = (client: Value, v14: Sql, v17: Sql, v18: Sql = v17) =>
+const spelled = (client: Value, v14: Sql, v17: Sql) =>
   sql`CASE (SELECT ${app.schulconnexSpelling} FROM ${app} WHERE ${app.clientId} = ${client})
-    WHEN 'V1_7' THEN ${v17} WHEN 'V1_8' THEN ${v18} ELSE ${v14} END`;
+    WHEN 'V1_4' THEN ${v14} ELSE ${v17} END`;
 
 function codeOf<List extends Codeliste>(client: Value, list: List, code: Code<List>): Sql {
   const { v17 } = namesOf(list, code);
@@ -55,11 +56,7 @@ const name = (client: Value): JsonSql<Schemas["SchulconnexName"]> =>
     ),
   );
 
-const rolle = (client: Value) =>
-  jsonCode<Schemas["Rolle"]>(sql`CASE ${p.role}
-    WHEN 'TEACHER' THEN ${codeOf(client, "Rolle", "LEHR")}
-    WHEN 'STUDENT' THEN ${codeOf(client, "Rolle", "LERN")}
-    ELSE ${spelled(client, literal("EXTERN"), literal("Extern"), literal("NLehr"))} END`);
+const rolle = (client: Value) => jsonCode<Schemas["Rolle"]>(schulconnexRole(client, p.role));
 
 const purgeIn = (form: string) => sql`to_char(${p.purgeAt} AT TIME ZONE 'UTC', ${literal(form)})`;
 /** Exact to the minute for apps with ids of their own: seconds would tell them which of their people are the same. */

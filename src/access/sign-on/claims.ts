@@ -20,6 +20,8 @@ type SubjectSchool = {
 export type SubjectClaims = {
   name: PersonName | null;
   role: PersonRole;
+  /** In the spelling of Schulconnex that the app is registered for. */
+  schulconnexRole: string;
   /** The school chosen at sign-on; null if none was, or if the person has left it. */
   school: SubjectSchool | null;
   groups: { id: GroupId; name: string }[];
@@ -47,8 +49,19 @@ const addressOf = (s: Columns<"address" | "addressAddition" | "city" | "zipCode"
   sql`json_build_object('address', ${s.address}, 'addressAddition', ${s.addressAddition}, 'city', ${s.city},
     'zipCode', ${s.zipCode})`;
 
+const app = table("app", "v_spelling");
+
+/** SQL value: the code of the role in the spelling of Schulconnex that the app is registered for. */
+// A subselect, which a list runs once. A join could be placed before the people and undo their order.
+export const schulconnexRole = (client: Value, role: Sql): Sql => sql`(
+  CASE (SELECT ${app.schulconnexSpelling} FROM ${app} WHERE ${app.clientId} = ${client})
+    WHEN 'V1_4' THEN CASE ${role} WHEN 'TEACHER' THEN 'LEHR' WHEN 'STUDENT' THEN 'LERN' ELSE 'EXTERN' END
+    WHEN 'V1_7' THEN CASE ${role} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'Extern' END
+    ELSE CASE ${role} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'NLehr' END END)`;
+
 export const subjectOf = (client: Value, personId: Value): Sql => sql`(
   SELECT json_build_object('id', ${appIdOf(client, p.id)}, 'role', ${p.role},
+    'schulconnexRole', ${schulconnexRole(client, p.role)},
     'name', ${granted(client, "PERSON_NAME", p, nameOf)},
     'schools', (
       SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name},
@@ -70,6 +83,10 @@ const selectSubject = makeFindOne<{ subject: Subject | null }, Pair>(
   ({ clientId, personId }) => sql`SELECT ${subjectOf(clientId, personId)} AS subject`,
   "access.findSubject",
 );
+
+/** Whether a person at several schools chooses one for the claims of these scopes. */
+export const asksForSchool = (scopes: Iterable<string>): boolean =>
+  [...scopes].some((scope) => scope === "school" || scope === "person-info");
 
 export const findSubject = async (db: Queryable, pair: Pair): Promise<Subject | null> =>
   (await selectSubject(db, pair)).subject;

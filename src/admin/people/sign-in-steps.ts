@@ -1,4 +1,4 @@
-import { appNotFound, type ClientId, type SchoolFacts, type ScopeName } from "../../access/index.ts";
+import { asksForSchool, appNotFound, type ClientId, type SchoolFacts, type ScopeName } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { findSignInFacts, isWithoutEffect, releaseSignInLimitsIn, type SignInFacts } from "../../sign-on/index.ts";
 import { isReached, joinReach, type Reach, type StaffRole } from "../../staff/index.ts";
@@ -226,7 +226,7 @@ function questions({ decisions, right, scopes, attributes }: SignInFacts): Step[
   const missing = asked.filter((scope) => !decisions.scopes.includes(scope) && !isWithoutEffect(scope, given));
   const values = { scopes: decisions.scopes, missingScopes: missing };
   const consent = step("consent", missing.length === 0 ? "PASSED" : "NOTE", values);
-  if (right.schools.length <= 1 || !scopes.includes("school")) return [consent];
+  if (right.schools.length <= 1 || !asksForSchool(scopes)) return [consent];
   const chosen = right.schools.some(({ id }) => id === decisions.schoolId);
   return [step("school_choice", chosen ? "PASSED" : "NOTE", { schools: right.schools.length }), consent];
 }

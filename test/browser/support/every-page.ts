@@ -16,6 +16,7 @@ const personName = "Bo Muster";
 const claims = {
   name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" },
   role: "STUDENT" as const,
+  schulconnexRole: "LERN",
   school: {
     id: "0193f6a2-7a3c-7000-8000-000000000002" as SchoolId,
     name: "Goethe-Gymnasium",
@@ -30,6 +31,7 @@ const claims = {
 const longClaims = {
   name: { firstFull: "Maximiliane-Josephine Friederike", firstCall: "Maximiliane-Josephine", last: longName },
   role: "OTHER" as const,
+  schulconnexRole: "EXTERN",
   pseudonym: "Schmetterling Expeditions",
   school: {
     ...claims.school,
@@ -261,7 +263,14 @@ export const everyPage: Record<string, (context: pages.LeavingContext) => Page> 
         steps,
         otherSchool: "/other-school",
         switchUser: "/other",
-        claims: { name: null, role: "OTHER", school: null, groups: [], pseudonym: "Kiesel Otter" },
+        claims: {
+          name: null,
+          role: "OTHER",
+          schulconnexRole: "EXTERN",
+          school: null,
+          groups: [],
+          pseudonym: "Kiesel Otter",
+        },
       },
       context,
     ),

@@ -1,4 +1,5 @@
 import {
+  asksForSchool,
   attributesLacking,
   type App,
   claimsAt,
@@ -136,7 +137,7 @@ export async function renderVisit(visit: Visit): Promise<Page> {
     const offered = withoutRefused(right, scopes).filter((name) => !isWithheld(name));
     const withheld = attributesLacking(subject, { attributes: app.attributes, school: claims.school });
     const switchUser = visit.stepsOf("switch").action;
-    const choosesSchool = right.kind === "allowed" && right.schools.length > 1 && scopes.includes("school");
+    const choosesSchool = right.kind === "allowed" && right.schools.length > 1 && asksForSchool(scopes);
     const otherSchool = choosesSchool ? visit.stepsOf("other-school").action : null;
     const page = { ...model("consent"), scopes: offered, claims, withheld, otherSchool, switchUser };
     return renderConsentPage(page, context);

@@ -9,6 +9,10 @@ type School = NonNullable<SubjectClaims["school"]>;
 export function describeValues(scope: ScopeName, claims: ClaimsForApp, t: Translate): string | null {
   if (scope === "profile") return describeName(claims, t);
   if (scope === "role") return t(`consent.role.${claims.role}`);
+  if (scope === "person-info")
+    return [describeName(claims, t), t(`consent.role.${claims.role}`), claims.school?.officialId]
+      .filter(Boolean)
+      .join(", ");
   if (scope === "pseudonym") return claims.pseudonym;
   if (scope === "groups")
     return claims.groups.length > 0 ? claims.groups.map(({ name }) => name).join(", ") : t("consent.noGroups");

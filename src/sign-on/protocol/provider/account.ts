@@ -121,7 +121,7 @@ export function requestIdOf(ctx: { res: object }): string | undefined {
 export type ClaimsForApp = SubjectClaims & { pseudonym: string };
 
 /** Missing values are null, so that an app can tell them from what it did not request. */
-function presentClaims({ name, role, school, groups, pseudonym }: ClaimsForApp): Every<PersonClaims> {
+function presentClaims({ name, role, schulconnexRole, school, groups, pseudonym }: ClaimsForApp): Every<PersonClaims> {
   return {
     name: name && `${name.firstCall} ${name.last}`,
     given_name: name?.firstFull ?? null,
@@ -134,6 +134,9 @@ function presentClaims({ name, role, school, groups, pseudonym }: ClaimsForApp):
     school_location: school?.location ?? null,
     school_address: school?.address ?? null,
     schooling_level: school?.schoolingLevel ?? null,
+    "urn:schulconnex:de:person:name:rufname": name?.firstCall ?? null,
+    "urn:schulconnex:de:personenkontext:rolle": school && schulconnexRole,
+    "urn:schulconnex:de:personenkontext:organisation:kennung": school?.officialId ?? null,
     groups,
     pseudonym,
   };

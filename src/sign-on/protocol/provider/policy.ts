@@ -1,5 +1,5 @@
 import { interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
-import { commandLineClientId, type ClientId, findPersonByAppId } from "../../../access/index.ts";
+import { asksForSchool, commandLineClientId, type ClientId, findPersonByAppId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
@@ -113,7 +113,7 @@ function makeSecondFactorCheck(deps: ProviderDeps) {
 
 function makeSchoolCheck(deps: ProviderDeps) {
   const check: Checked = async (ctx, pair) => {
-    if (!ctx.oidc.requestParamScopes.has("school") || (await findSchool(deps, pair)) !== null) return false;
+    if (!asksForSchool(ctx.oidc.requestParamScopes) || (await findSchool(deps, pair)) !== null) return false;
     const right = await findRight(deps, pair);
     // Staff without a school have no choice.
     return right.kind === "refused" || right.schools.length > 0;
