@@ -173,7 +173,11 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/{idm,schulconnex,oneroster}/**/*.ts", "src/access/sign-on/claims.ts", "src/access/change-tracking/snapshot.ts"],
+    files: [
+      "src/{idm,schulconnex,oneroster}/**/*.ts",
+      "src/access/sign-on/claims.ts",
+      "src/access/change-tracking/snapshot.ts",
+    ],
     rules: {
       "no-restricted-syntax": [
         "error",

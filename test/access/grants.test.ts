@@ -160,7 +160,7 @@ test("claims tell the name, the role, the chosen school and the groups that are 
   const personId = await make.person({ school, role: "TEACHER", name, groups: [group, await make.group({ school })] });
   const subject = (await findSubject(db.pool, { clientId, personId }))!;
   const claims = (schoolId: SchoolId | null) => claimsAt(subject, schoolId);
-  const told = { name, role: "TEACHER", groups: [{ id: group, name: "5a" }] };
+  const told = { name, role: "TEACHER", schulconnexRole: "LEHR", groups: [{ id: group, name: "5a" }] };
   expect(claims(school)).toEqual({
     ...told,
     school: {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { makeHostKey, readPublicKeys } from "../../src/connections/drop/keys.ts";
+import { makeHostKey } from "../../src/connections/drop/host-key.ts";
+import { readPublicKeys } from "../../src/connections/sources/public-keys.ts";
 import { ask, connect, makeClientKey, openDrop, openSftp, put } from "./sftp-client.ts";
 
 const key = makeClientKey();

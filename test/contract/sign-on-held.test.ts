@@ -110,7 +110,13 @@ test("the claims of each scope are those of the contract", () => {
     school_location: ["school_location"],
     school_address: ["school_address"],
     schooling_level: ["schooling_level"],
-    "person-info": ["given_name", "family_name", "urn:schulconnex:de:person:name:rufname", "urn:schulconnex:de:personenkontext:rolle", "urn:schulconnex:de:personenkontext:organisation:kennung"],
+    "person-info": [
+      "given_name",
+      "family_name",
+      "urn:schulconnex:de:person:name:rufname",
+      "urn:schulconnex:de:personenkontext:rolle",
+      "urn:schulconnex:de:personenkontext:organisation:kennung",
+    ],
   });
 });
 

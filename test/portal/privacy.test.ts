@@ -67,7 +67,7 @@ test.each([
   expect(head).toHaveLength(15);
   expect(rows.every((row) => row.length === 15)).toBe(true);
   const cell = (column: string) => rows.at(-1)![head!.indexOf(column)];
-  expect(rows.map(([, name]) => name)).toHaveLength(8);
+  expect(rows.map(([, name]) => name)).toHaveLength(9);
   expect(cell(heading)).toBe("'+Lernapp");
   expect(rows.at(-1)).toContain(`'=HYPERLINK("http://x")`);
   expect(rows.at(-1)!.some((value) => value.split("\n").includes(withheld))).toBe(true);

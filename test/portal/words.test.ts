@@ -71,7 +71,15 @@ test("problems have texts, apart from those that only programs cause", () => {
     ...["missing_token", "invalid_token", "insufficient_scope", "wrong_context", "repeated_parameter"],
     ...["path_not_found", "not_found", "method_not_allowed", "unsupported_type", "invalid", "cursor_expired"],
     ...["organization_not_found", "user_not_found", "client_secret_refused", "webhook_listener_limit"],
-    ...["erasure_not_found", "unavailable", "internal_error", "contract_broken", "bug", "keys_not_lost"],
+    ...[
+      "erasure_not_found",
+      "unavailable",
+      "internal_error",
+      "contract_broken",
+      "bug",
+      "keys_not_lost",
+      "access_report_limit",
+    ],
   ]);
   const texts = new Set(areas.flatMap((area) => [...textsOf(area)]));
   // OAuth and the error pages of the sign-on have no problems in the portal.

@@ -30,6 +30,8 @@ const harmless = new Set([
   "createSandbox",
   "createEndpoint",
   "createListener",
+  // Its client id is that of an account at another program.
+  ...["createRosterConnection", "updateRosterConnection"],
   "putGrant",
   "deleteGrant",
 ]);

@@ -204,6 +204,7 @@ const noSecrets = new Set([
   "school_logo.bytes",
   "agreement.pdf",
   "import_piece.bytes",
+  "roster_connection.digest",
   "user_name.hash",
   "user_name_number.hash",
   "oidc_artifact.id_hash",
@@ -238,6 +239,10 @@ const boundTo: Readonly<Record<string, { address: string; heldBy: string } | { n
     address:
       "verifier and nonce, for the issuer of this round trip: another issuer, tenant or account claim deletes it",
     heldBy: "test/upstream/linking.test.ts",
+  },
+  "roster_connection.secret": {
+    address: "the addresses in the settings, which it is sealed for: a change of one asks for the secret again",
+    heldBy: "test/security/roster-connections.test.ts",
   },
   "webhook_secret.sealed": {
     never:
@@ -294,6 +299,7 @@ const configured: Readonly<Record<string, string>> = {
   DATABASE_REPLICA_URL: "is the address itself",
   ENCRYPTION_KEYS: "sent nowhere",
   METRICS_TOKEN: "compared with what a caller sends",
+  SMTP_URL: "is the address itself",
   OTEL_EXPORTER_OTLP_HEADERS: "OTEL_EXPORTER_OTLP_ENDPOINT, beside it in the environment, read at the same start",
 };
 

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { recordAccessReport } from "../../src/access/index.ts";
 import { addSecondFactor, createBatchIn } from "../../src/accounts/index.ts";
+import { createRosterConnectionIn, makeSources } from "../../src/connections/index.ts";
 import { withPrismaTransaction, type Transaction } from "../../src/platform/database/db.ts";
 import { createSetUpLinkIn, type ConnectionId } from "../../src/upstream/index.ts";
 import { createConnectionIn } from "../../src/upstream/change-connection.ts";
@@ -19,6 +20,7 @@ const origin = { at, actorId: "app:test", actorName: "Test" };
 const [school, { clientId }] = [await make.school(), await make.app()];
 const person = await make.person({ school });
 await make.grant({ app: clientId, school });
+const sources = makeSources({});
 const connectionId = (await makeConnectionRow(db, { school, at })) as ConnectionId;
 
 type Limit = { most: number; code: string; add: (tx: Transaction, at: number) => Promise<unknown> };
@@ -63,6 +65,16 @@ const limits: Record<string, Limit> = {
         factor: { id: crypto.randomUUID(), label: `${count}`, kind: "TOTP", secret: Buffer.alloc(20), lastStep: 0 },
         origin,
       }),
+  },
+  "connections/change-connection.ts": {
+    most: 10,
+    code: "roster_connections_full",
+    add: (tx, count) =>
+      createRosterConnectionIn(
+        tx,
+        { name: `${count}`, kind: "HTTPS_FILE", schoolIds: [school], address: "https://files.example/roster.csv" },
+        { keys, sources, origin },
+      ),
   },
   "upstream/set-up-links.ts": {
     most: 5,

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { AuthContext, Connection } from "ssh2";
 import type { Log } from "../../platform/telemetry/log.ts";
-import { makeHostKey, readPublicKeys } from "./keys.ts";
+import { readPublicKeys } from "../sources/public-keys.ts";
+import { makeHostKey } from "./host-key.ts";
 import { serveUploads, type DroppedFile } from "./session.ts";
 
 /** What is behind the server: connections that take files. */

@@ -1,4 +1,4 @@
-import { readPublicKeys } from "../drop/keys.ts";
+import { readPublicKeys } from "./public-keys.ts";
 import { SourceError } from "./failure.ts";
 import type { RosterSource } from "./source.ts";
 

@@ -106,6 +106,7 @@ test("an operator sees held imports and failing webhooks of all, a partner faili
   expect(await read(partner)).toEqual({
     heldImports: null,
     waitingImports: null,
+    rosterConnections: null,
     atSchools: null,
     failingEndpoints: {
       count: 1,
