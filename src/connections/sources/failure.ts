@@ -13,20 +13,25 @@ export const sourceFailures = {
 } as const;
 export type SourceFailure = keyof typeof sourceFailures;
 
-/** `detail` is for the log: no names, no secrets; `status` is that of the answer, if one refused the request. */
+/**
+ * `detail` is for the log: no names, no secrets; `status` is that of the answer, if one refused the request, and
+ * `scope` what it says that the token lacks.
+ */
 export class SourceError extends Error {
   readonly code: SourceFailure;
   readonly detail: string;
   readonly status: number | null;
+  readonly scope: string | null;
 
   constructor(
     code: SourceFailure,
     detail = "",
-    { cause, status = null }: { cause?: unknown; status?: number | null } = {},
+    { cause, status = null, scope = null }: { cause?: unknown; status?: number | null; scope?: string | null } = {},
   ) {
     super(`${sourceFailures[code]} ${detail}`.trim(), { cause });
     this.code = code;
     this.detail = detail;
     this.status = status;
+    this.scope = scope;
   }
 }

@@ -56,7 +56,7 @@ export function makeSourceRequests(
     const { status } = answer;
     if (status !== 200 && status !== 304) {
       answer.body.on("error", () => undefined).destroy();
-      throw refusalOf(status, url);
+      throw refusalOf(readable(answer), url);
     }
     const counted = count(fetched, limits.bytes);
     pipeline(answer.body, counted).catch(() => undefined);
@@ -127,9 +127,13 @@ function parse(bytes: Buffer, { pathname }: URL): unknown {
 
 const tailOf = (bytes: Buffer): string => bytes.subarray(-100).toString("latin1");
 
-function refusalOf(status: number, { pathname }: URL): SourceError {
+/** RFC 6750 section 3. */
+const lackedScope = /\bscope="([\x21\x23-\x5b\x5d-\x7e ]{1,500})"/;
+
+function refusalOf({ status, header }: Answer, { pathname }: URL): SourceError {
   const code = refusals[status] ?? (status >= 500 ? "UNREACHABLE" : "ANSWERED_BADLY");
-  return new SourceError(code, `${pathname} answered ${status}`, { status });
+  const scope = lackedScope.exec(header("www-authenticate") ?? "")?.[1] ?? null;
+  return new SourceError(code, `${pathname} answered ${status}`, { status, scope });
 }
 
 const refusals: Readonly<Record<number, SourceFailure>> = {

@@ -31,10 +31,11 @@ export const schulconnex: RosterSource = {
   },
   async read({ settings, secret, schools }, tools) {
     const { address = "", tokenAddress, clientId = "", sourceSchool } = settings;
-    const token =
+    const client = { id: clientId, secret: secret ?? "" };
+    const getToken = async (scope?: string) =>
       tokenAddress === undefined
-        ? (secret ?? "")
-        : await tools.requests.token(new URL(tokenAddress), { id: clientId, secret: secret ?? "" });
+        ? client.secret
+        : tools.requests.token(new URL(tokenAddress), { ...client, ...(scope !== undefined && { scope }) });
     const path = tools.makeFile();
     const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
     // Thrown by `finished`, or at the next piece.
@@ -42,7 +43,7 @@ export const schulconnex: RosterSource = {
     const find = makeFindSchool(schools, sourceSchool);
     let [people, kept] = [0, 0];
     file.write("[");
-    for await (const records of walk(tools, new URL(address), token)) {
+    for await (const records of walk(tools, new URL(address), getToken)) {
       const texts = records.flatMap((one) => keepOurs(one, find) ?? []).map((one) => JSON.stringify(one));
       people += records.length;
       if (texts.length > 0 && !file.write(`${kept > 0 ? ",\n" : "\n"}${texts.join(",\n")}`))
@@ -83,14 +84,31 @@ function keepOurs(record: PersonInfo, find: FindSchool): PersonInfo | null {
 
 const refuse = (code: string) => new SourceError(code === "json_cut" ? "HALF" : "ANSWERED_BADLY", code);
 
+type GetToken = (scope?: string) => Promise<string>;
+
 /** Providers before 1.8 ignore `limit`, or refuse it with 400: their list is whole. */
-async function* walk({ requests, signal }: SourceTools, address: URL, token: string): AsyncGenerator<PersonInfo[]> {
-  const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
+async function* walk(
+  { requests, signal }: SourceTools,
+  address: URL,
+  getToken: GetToken,
+): AsyncGenerator<PersonInfo[]> {
+  let token = await getToken();
+  let hasAsked = false;
   const open = async (query: Record<string, string>) => {
     const url = new URL(address);
     url.searchParams.set("vollstaendig", "personen,personenkontexte,organisationen,gruppen");
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    return (await requests.open(url, { headers })).body;
+    const ask = async () => {
+      const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
+      return (await requests.open(url, { headers })).body;
+    };
+    return ask().catch(async (error: unknown) => {
+      // Providers name the scope of this list as they like; the refusal of a token without it says the name.
+      if (hasAsked || !(error instanceof SourceError) || error.scope === null) throw error;
+      hasAsked = true;
+      token = await getToken(error.scope);
+      return ask();
+    });
   };
   let isPaged = true;
   let last: string | undefined;
