@@ -362,7 +362,14 @@ const ofStatements = [
     "events.sweep",
     "events.sweepAudit",
   ],
-  ...["http.sweepUploads", "imports.sweep", "imports.sweepOfPeople", "platform.analyze", "retention.softDelete"],
+  ...[
+    "connections.sweep",
+    "http.sweepUploads",
+    "imports.sweep",
+    "imports.sweepOfPeople",
+    "platform.analyze",
+    "retention.softDelete",
+  ],
   ...["retention.sweepAudit", "sandbox.sweep", "sign-on.dropRetiredKeys", "sign-on.endSignIns"],
   ...["sign-on.limitClientTokens", "sign-on.sweepCards", "sign-on.sweepExpired", "sign-on.sweepTraces"],
   ...["sign-on.watchKeys", "traffic.flush", "traffic.flushLogs", "traffic.sweep", "traffic.sweepLogs"],
@@ -377,6 +384,8 @@ test("jobs let others have their turn", async () => {
   const names = [...Object.keys(jobs), ...ofStatements];
   const attempts = names.map((name) => ({ name, ask: () => watched.runJob(name), prepare: jobs[name] }));
   expect(await findFaults(attempts)).toEqual([]);
+  const runs = await db.prisma.rosterRun.findMany({ select: { outcome: true, failure: true }, distinct: ["outcome"] });
+  expect(runs).toEqual([{ outcome: "WAITING", failure: null }]);
 });
 
 test("operations let others have their turn", async () => {

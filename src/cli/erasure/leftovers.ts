@@ -184,6 +184,7 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
     keys: "admin",
   },
   { column: "oidc_artifact.replay", holds: "tokens of the person of the row", purpose: null },
+  { column: "roster_connection.secret", holds: "secrets of schools at their own programs", purpose: null },
   { column: "second_factor.secret", holds: "secrets of authenticator apps", purpose: null },
   { column: "shared_secret.encrypted", holds: "keys of the service", purpose: null },
   { column: "signing_key.encrypted_private", holds: "keys of the service", purpose: null },

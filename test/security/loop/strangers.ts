@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import type { ClientId } from "../../../src/access/index.ts";
+import { createRosterConnectionIn, makeSources } from "../../../src/connections/index.ts";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/database/db.ts";
 import { createSetUpLinkIn, openSetUpLink } from "../../../src/upstream/index.ts";
 import { recordRefusal } from "../../../src/upstream/refusals.ts";
+import { makeSvwsExport } from "../../connections/replayed-svws.ts";
 import { insertEvents } from "../../support/app-events.ts";
 import { makeBrowser, type Browser } from "../../support/browser.ts";
 import type { TestDatabase } from "../../support/database.ts";
@@ -17,7 +20,7 @@ import type { Watched } from "./start.ts";
 // As much as strangers may send: a school's own login, rosters, and the servers of apps.
 
 const largeBytes = 1_000_000;
-const [providers, receivers, events, deliveries, notices, refusals] = [20, 4, 2000, 200, 50, 150];
+const [providers, receivers, events, deliveries, notices, refusals, pupils] = [20, 4, 2000, 200, 50, 150, 5000];
 
 const texts = (count: number, length: number) => Array.from({ length: count }, (_, n) => `${n}`.padEnd(length, "ä"));
 
@@ -119,7 +122,12 @@ export async function makeJobs(
       new Date(),
       texts(count, 0).map(() => ({ clientId })),
     );
+  await connectPrograms(db);
   return {
+    "connections.run": () =>
+      db.pool.query(
+        "UPDATE roster_connection SET next_run_at = now() - interval '1 minute', digest = NULL, validator = NULL",
+      ),
     "upstream.refresh": () => db.pool.query("UPDATE upstream_connection SET refresh_at = now() - interval '1 minute'"),
     "webhooks.fanOut": () => tell(events),
     "webhooks.deliver": async () => {
@@ -143,4 +151,49 @@ export async function makeJobs(
         }),
       }),
   };
+}
+
+/** Schools whose rosters come from programs that send much, more than a page at once. */
+async function connectPrograms(db: TestDatabase): Promise<void> {
+  const at = new Date();
+  const make = makeMakers(db, at);
+  const people = texts(pupils, 100).map((text, n) => ({
+    pid: `p${n}`,
+    person: { name: { vorname: text, familienname: text } },
+    personenkontexte: [{ id: `k${n}`, organisation: { id: "s", kennung: "4712" }, rolle: "LERN", gruppen: [] }],
+  }));
+  const svws = makeSvwsExport({ term: 21, schulnummer: 4711 });
+  const [pupil] = svws.schueler;
+  svws.schueler = texts(pupils, 100).map((text, id) => ({ ...pupil!, id, vorname: text, nachname: text }));
+  const answers: Record<string, string | Buffer> = {
+    "personen-info": JSON.stringify(people),
+    "lernplattformen/": JSON.stringify([{ id: 4, bezeichnung: "Schultor" }]),
+    "schuljahresabschnitte/": JSON.stringify([
+      { id: 21, schuljahr: at.getFullYear() - 1, abschnitt: 1, idVorigerAbschnitt: null, idFolgeAbschnitt: null },
+    ]),
+    "/gzip": gzipSync(JSON.stringify(svws)),
+  };
+  const program = await serve((req, res) => {
+    const [path = "", query = ""] = req.url!.split("?");
+    const answer = Object.entries(answers).find(([end]) => path.endsWith(end))?.[1];
+    res.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });
+    res.end(/offset=/.test(query) ? "[]" : answer);
+  });
+  const kinds = [
+    { officialId: "4712", kind: "SCHULCONNEX" as const, address: `${program}/personen-info` },
+    {
+      officialId: "4711",
+      kind: "SVWS" as const,
+      address: program,
+      userName: "schultor",
+      schema: "gymlinde",
+      platform: "4",
+    },
+  ];
+  for (const { officialId, ...of } of kinds) {
+    const given = { ...of, name: of.kind, schoolIds: [await make.school({ officialId })], secret: "geheim" };
+    const context = { keys: encryptionKeys, sources: makeSources({}), origin: { at, actorId: "test" } };
+    const id = await withPrismaTransaction(db, (tx) => createRosterConnectionIn(tx, given, context));
+    await db.prisma.rosterConnection.update({ where: { id }, data: { state: "ON", times: ["03:00"] } });
+  }
 }
