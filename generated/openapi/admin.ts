@@ -2408,6 +2408,7 @@ export interface paths {
         /**
          * Request scopes for an app
          * @description Asks an operator for scopes that the app does not have. The app gets them when the operator approves. An app can have one open request.
+         *     With `oneroster:read` the app needs `schools:read`, `groups:read` and `people:read`: it has them, or the same request names them.
          */
         post: operations["requestScopes"];
         delete?: never;

@@ -38,6 +38,7 @@ const propertyOf: Readonly<Record<string, string>> = {
   role_end_required: "endsAt",
   role_reason_required: "reason",
   role_too_long: "endsAt",
+  roster_scopes_refused: "scopes",
   scope_platform_refused: "scopePlatform",
   sector_refused: "sector",
   source_system_identifier_taken: "sourceSystemIdentifier",

@@ -48,6 +48,9 @@ const offered = scopes.filter((scope) => !scope.startsWith("admin:"));
 
 await service.db.prisma.app.updateMany({ data: { scopes: offered } });
 
+const callName = "urn:schulconnex:de:person:name:rufname";
+const schoolCode = "urn:schulconnex:de:personenkontext:organisation:kennung";
+
 const claimsOf: Partial<Record<Scope, string[]>> = {
   profile: ["name", "given_name", "call_name", "family_name"],
   role: ["role"],
@@ -59,12 +62,13 @@ const claimsOf: Partial<Record<Scope, string[]>> = {
   school_location: ["school_location"],
   school_address: ["school_address"],
   schooling_level: ["schooling_level"],
+  "person-info": ["given_name", "family_name", callName, "urn:schulconnex:de:personenkontext:rolle", schoolCode],
 };
 const claimsOfAttribute: Partial<Record<AppAttribute, string[]>> = {
-  PERSON_NAME: claimsOf.profile!,
+  PERSON_NAME: [...claimsOf.profile!, callName],
   SCHOOL_ADDRESS: ["school_address"],
   SCHOOL_LOCATION: ["school_location"],
-  SCHOOL_OFFICIAL_ID: ["school_official_id"],
+  SCHOOL_OFFICIAL_ID: ["school_official_id", schoolCode],
   SCHOOLING_LEVEL: ["schooling_level"],
 };
 

@@ -40,7 +40,8 @@ type RegistrationOrigin = Origin & {
  * Only the result has the secret.
  *
  * Errors: invalid uri_refused, client_id_refused, client_secret_refused, client_authentication,
- *         public_key_refused, default_scopes_refused, erasures_refused, sector_refused, public_app and text_*;
+ *         public_key_refused, default_scopes_refused, erasures_refused, roster_scopes_refused, sector_refused,
+ *         public_app and text_*;
  *         conflict client_id_taken, client_id_retired.
  */
 export async function createApp(

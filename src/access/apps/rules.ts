@@ -77,12 +77,13 @@ const invalid = (code: string, message: string) => new AppError("invalid", code,
 
 /**
  * Errors: invalid client_id_refused, client_secret_refused, public_app, erasures_refused, default_scopes_refused,
- *         uri_refused and text_*.
+ *         roster_scopes_refused, uri_refused and text_*.
  */
 export function checkRegistration(app: Checked, { defaultScopes = [], allowLoopbackHttp }: Rules): void {
   checkText("name", app.name);
   checkCredentials(app);
   checkErasures(app);
+  checkRosterScopes(app.scopes);
   checkDefaultScopes(app, defaultScopes);
   checkAddresses(app, allowLoopbackHttp);
 }
@@ -100,6 +101,17 @@ function checkErasures({ type, scopes, confirmsErasures = false }: Checked): voi
   if (!confirmsErasures || (type !== "PUBLIC" && scopes.some((scope) => /^(users|people):read$/.test(scope)))) return;
   const message = "An app that confirms erasures needs users:read or people:read, and a secret or keys of its own.";
   throw invalid("erasures_refused", message);
+}
+
+/** Errors: invalid roster_scopes_refused, as OneRoster shows only what the app may read through the IDM API. */
+export function checkRosterScopes(scopes: readonly ScopeName[]): void {
+  const needed = ["schools:read", "groups:read", "people:read"] as const;
+  const missing = needed.filter((scope) => !scopes.includes(scope));
+  if (!scopes.includes("oneroster:read") || missing.length === 0) return;
+  throw invalid(
+    "roster_scopes_refused",
+    `oneroster:read needs other scopes too, which are missing: ${missing.join(", ")}.`,
+  );
 }
 
 function checkDefaultScopes({ type, scopes }: Checked, defaults: readonly ScopeName[]): void {

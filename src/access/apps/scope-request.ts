@@ -6,6 +6,7 @@ import { AppError } from "../../platform/errors.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { updateApp } from "./app.ts";
 import { getLockedApp, lockApp } from "./find.ts";
+import { checkRosterScopes } from "./rules.ts";
 import type { ClientId, ScopeName } from "../token.ts";
 
 type WithApp = Prisma.ScopeRequestGetPayload<{ include: typeof withApp }>;
@@ -22,7 +23,10 @@ const presentRequest = ({ app, ...row }: WithApp): ScopeRequest => ({
 
 const conflict = (code: string, message: string) => new AppError("conflict", code, message);
 
-/** Errors: not_found app_not_found; conflict scopes_granted_already, scope_request_open; those of `checkText`. */
+/**
+ * Errors: not_found app_not_found; conflict scopes_granted_already, scope_request_open; invalid roster_scopes_refused;
+ *         those of `checkText`.
+ */
 export async function requestScopes(
   tx: Transaction,
   { clientId, scopes, reason }: Pick<ScopeRequest, "clientId" | "scopes" | "reason">,
@@ -33,6 +37,7 @@ export async function requestScopes(
   if (missing.length === 0) throw conflict("scopes_granted_already", "The app has all of these scopes.");
   if ((await tx.prisma.scopeRequest.count({ where: { clientId, state: "REQUESTED" } })) > 0)
     throw conflict("scope_request_open", "A request of this app waits for an operator.");
+  checkRosterScopes([...app.scopes, ...missing]);
   const row = { clientId, scopes: missing, reason: checkText("reason", reason, mostOfText) };
   const made = await tx.prisma.scopeRequest.create({
     data: { id: makeUuid(origin.at), ...row, requestedAt: origin.at },
@@ -66,7 +71,7 @@ export async function listScopeRequests(
 
 type Rules = { allowLoopbackHttp: boolean; demandsAgreements: boolean };
 
-/** Errors: not_found scope_request_not_found; conflict scope_request_decided; those of `checkText`. */
+/** Errors: not_found scope_request_not_found; conflict scope_request_decided; those of `updateApp` and `checkText`. */
 export async function decideScopeRequest(
   tx: Transaction,
   { id, state, note }: { id: string; state: "APPROVED" | "REFUSED"; note: string | null },

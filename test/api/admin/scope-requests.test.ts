@@ -69,6 +69,47 @@ test("a partner asks for scopes, an operator refuses with a note, and approves w
   expect(idsOf(await operator.call("GET", nextPage(page)!))).toEqual([made.id]);
 });
 
+test("OneRoster is refused without the scopes of what it shows, in a registration, a change and a request", async () => {
+  const faults = (message: string) => [
+    {
+      pointer: "/scopes",
+      rule: "roster_scopes_refused",
+      message: `oneroster:read needs other scopes too, which are missing: ${message}.`,
+    },
+  ];
+  const ask = async (method: "POST" | "PATCH", address: string, wishes: object) => {
+    const { status, body: problem } = await operator.call(method, address, { body: wishes });
+    return [status, (problem as { errors?: unknown } | undefined)?.errors];
+  };
+  const newApp = { name: "Roster", redirectUris: [] };
+  expect(await ask("POST", "/apps", { ...newApp, scopes: ["oneroster:read"] })).toEqual([
+    400,
+    faults("schools:read, groups:read, people:read"),
+  ]);
+  const scopes = ["schools:read", "groups:read"] as const;
+  const { clientId } = await make.app({ scopes: [...scopes] });
+  const requests = `/apps/${clientId}/scope-requests`;
+  const reason = "We read classes.";
+  expect(await ask("POST", requests, { scopes: ["oneroster:read"], reason })).toEqual([400, faults("people:read")]);
+  expect(await ask("PATCH", `/apps/${clientId}`, { scopes: [...scopes, "oneroster:read"] })).toEqual([
+    400,
+    faults("people:read"),
+  ]);
+  const asked = await operator.call("POST", requests, {
+    body: { scopes: ["people:read", "oneroster:read"], reason },
+  });
+  const { id } = asked.body as ScopeRequest;
+  await operator.call("PATCH", `/apps/${clientId}`, { body: { scopes: ["schools:read"] } });
+  expect(await ask("POST", `/scope-requests/${id}/approval`, { note: "Yes." })).toEqual([400, faults("groups:read")]);
+  await operator.call("PATCH", `/apps/${clientId}`, { body: { scopes } });
+  expect((await decide(id, "approval")).status).toBe(200);
+  expect(await ask("PATCH", `/apps/${clientId}`, { scopes: ["groups:read", "people:read", "oneroster:read"] })).toEqual(
+    [400, faults("schools:read")],
+  );
+  const all = await make.app({ scopes: [...scopes, "people:read", "oneroster:read"] });
+  expect(await scopesOf(all.clientId)).toContain("oneroster:read");
+});
+
 test("of two decisions at the same time one holds", async () => {
   const { clientId } = await make.app({ scopes: [] });
   const wish = { body: { scopes: ["openid"], reason: "Sign-on" } };
