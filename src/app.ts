@@ -15,7 +15,13 @@ import {
   type ReadKind,
 } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
-import { makeRosterMail, makeRosterRuns, makeSources, openRosterDrop } from "./connections/index.ts";
+import {
+  describeRosterDrop,
+  makeRosterMail,
+  makeRosterRuns,
+  makeSources,
+  openRosterDrop,
+} from "./connections/index.ts";
 import { makeDataRequestSweep, makeHandoverSweep, makeMergerSweep } from "./directory/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
@@ -175,7 +181,7 @@ export async function makeApp(
     log,
     keys: config.encryptionKeys,
     policy,
-    sources: makeSources(config),
+    sources: makeSources(config, describeRosterDrop(config, signOn.sftpHostSecret)),
     fetchSeconds: config.rosterFetchSeconds,
     sendsMail: mail !== null,
     waitMs: importWaitMs,

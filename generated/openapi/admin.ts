@@ -7645,6 +7645,16 @@ export interface components {
             /** @description Settings that it can have. */
             optional: components["schemas"]["RosterSetting"][];
             secret: components["schemas"]["RosterNeed"];
+            /**
+             * @description Where programs send their files, with the id of the connection as user name; null for a kind whose programs are called.
+             * @example sftp://schultor.example:2222
+             */
+            serverAddress: string | null;
+            /**
+             * @description The SHA-256 fingerprint of the key of that server, as programs show it; null without `serverAddress`.
+             * @example SHA256:uNiVztksCsDhcc0u9e8BrkJXVUpKdzQ3n2mzT1gAyXk
+             */
+            hostKeyFingerprint: string | null;
         };
         /**
          * @description A day of the week.

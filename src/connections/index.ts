@@ -28,7 +28,7 @@ export {
   type RosterConnection,
   type RosterConnectionId,
 } from "./connection.ts";
-export { openRosterDrop } from "./drop/roster-drop.ts";
+export { describeRosterDrop, openRosterDrop } from "./drop/roster-drop.ts";
 export type { RunFailure } from "./failures.ts";
 export { makeRosterMail } from "./mail.ts";
 export { makeRosterRuns, type RosterRuns } from "./roster-runs.ts";

@@ -85,6 +85,15 @@ test("public keys are those of OpenSSH, long enough, and at most ten", () => {
   expect(count(Array(11).fill(key.publicKey).join(","))).toBeNull();
 });
 
+test("a program sees the fingerprint that the service names", async () => {
+  const drop = await openDrop({ "conn-1": key.publicKey });
+  let seen = "";
+  const hostVerifier = (hex: string) => (seen = Buffer.from(hex, "hex").toString("base64").replace(/=+$/, "")) !== "";
+  const signIn = { username: "conn-1", privateKey: key.privateKey };
+  await connect({ port: drop.port, ...signIn, hostHash: "sha256", hostVerifier });
+  expect(`SHA256:${seen}`).toBe(drop.fingerprint);
+});
+
 test("the same secret makes the same host key in every process", async () => {
   const [one, other] = [await openDrop({}), await openDrop({})];
   expect(one.fingerprint).toBe(other.fingerprint);

@@ -70,13 +70,15 @@ async function readReached(db: RecordStore, { rosterConnectionId, reach }: Asked
 
 export const listRosterSources: AdminHandler<"listRosterSources"> = async ({ rosterRuns }, { reach, page }) => {
   const offered = Object.entries(rosterRuns.sources).filter(([, source]) => reach.all || !source.isForOperators);
-  const sources = offered.map(([kind, { fields, secret }]) => {
+  const sources = offered.map(([kind, { fields, secret, server }]) => {
     const needing = (wanted: string) => settingNames.filter((name) => fields[name] === wanted);
     return present<Schemas["RosterSource"]>({
       kind: kind as SourceKind,
       required: needing("required"),
       optional: needing("optional"),
       secret: secret.toUpperCase() as Schemas["RosterNeed"],
+      serverAddress: server?.address ?? null,
+      hostKeyFingerprint: server?.fingerprint ?? null,
     });
   });
   const kindOf = ({ kind }: Schemas["RosterSource"]): string => kind;

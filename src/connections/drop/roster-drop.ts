@@ -10,7 +10,8 @@ import type { Log } from "../../platform/telemetry/log.ts";
 import type { RosterConnectionId } from "../connection.ts";
 import type { RosterRuns } from "../roster-runs.ts";
 import { describeFile } from "../sources/file.ts";
-import type { SourceSettings } from "../sources/source.ts";
+import type { DropAddress, SourceSettings } from "../sources/source.ts";
+import { fingerprintOf, makeHostKey } from "./host-key.ts";
 import { openDropServer, type DropDoor, type DropServer } from "./server.ts";
 
 type Deps = { db: PrismaDb; runs: Pick<RosterRuns, "arrive">; clock: Clock; log: Log };
@@ -19,6 +20,14 @@ type Place = { host: string; port: number; /** Makes the host key. */ secret: Bu
 const mostBytes = 64 * 2 ** 20;
 const failedSignIns = { capacity: 20, refillSeconds: 600 };
 const extensions = ["csv", "txt", "zip", "json", "xlsx", "xlsm"];
+
+type Service = { issuerUrl: string; sftpPort?: number | undefined };
+
+/** What programs need to know of the SFTP server, which is at the host of the service. */
+export const describeRosterDrop = ({ issuerUrl, sftpPort }: Service, secret: Buffer): DropAddress => ({
+  address: `sftp://${new URL(issuerUrl).hostname}:${sftpPort}`,
+  fingerprint: fingerprintOf(makeHostKey(secret)),
+});
 
 /** Takes files for connections of the kind SFTP; the user name is the id of the connection. */
 export async function openRosterDrop(deps: Deps, { waitMs = 5000, ...place }: Place): Promise<DropServer> {

@@ -1,10 +1,9 @@
-import { hash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { AuthContext, Connection } from "ssh2";
 import type { Log } from "../../platform/telemetry/log.ts";
 import { readPublicKeys } from "../sources/public-keys.ts";
-import { makeHostKey } from "./host-key.ts";
+import { fingerprintOf, makeHostKey } from "./host-key.ts";
 import { serveUploads, type DroppedFile } from "./session.ts";
 
 /** What is behind the server: connections that take files. */
@@ -89,7 +88,7 @@ export async function openDropServer(
   await once(listener, "listening");
   return {
     port: (listener.address() as AddressInfo).port,
-    fingerprint: `SHA256:${hash("sha256", hostKey.getPublicSSH(), "base64").replace(/=+$/, "")}`,
+    fingerprint: fingerprintOf(hostKey.getPrivatePEM()),
     async stop() {
       const open = [...sockets.values()];
       const closed = Promise.all([listener, ...open].map((one) => once(one, "close")));

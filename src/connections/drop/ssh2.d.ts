@@ -46,7 +46,6 @@ declare module "ssh2" {
   }
   interface ParsedKey {
     getPrivatePEM(): string;
-    getPublicSSH(): Buffer;
     verify(data: Buffer, signature: Buffer, hash?: string): boolean | Error;
   }
 
@@ -58,6 +57,8 @@ declare module "ssh2" {
       username?: string;
       privateKey?: string;
       password?: string;
+      hostHash?: string;
+      hostVerifier?: (hash: string) => boolean;
       algorithms?: Algorithms;
     }): this;
     setNoDelay(): this;

@@ -22,6 +22,9 @@ export type SourceSchool = { id: string; officialId: string; name: string };
 
 type Need = "required" | "optional";
 
+/** `fingerprint`: of the host key. */
+export type DropAddress = { address: string; fingerprint: string };
+
 /** Makes the error of a setting: its code, such as roster_setting_malformed, its name, and "must be …". */
 export type RefuseSetting = (code: string, property: string, message: string) => Error;
 
@@ -35,6 +38,8 @@ export type RosterSource = {
   secret: Need | "none";
   /** Whether only an operator may set it up. */
   isForOperators?: boolean;
+  /** Where programs send files; without it the program is called. */
+  server?: DropAddress | undefined;
   /** Errors: AppError invalid, for a setting of a wrong shape; addresses are checked before. */
   checkSettings?(settings: SourceSettings, refuse: RefuseSetting): void;
   /**

@@ -14,14 +14,17 @@ export async function showConnections({ list, call, at, may, path, t }: PageRequ
   const mayCreate = may("createRosterConnection");
   const sources = mayCreate ? await call("listRosterSources", { query: { limit: 50 } }) : [];
   const kinds = sources.map(({ kind }) => kind);
-  const model = { address: at(base), connections: items, more: more(at(base)), kinds };
+  const model = { address: at(base), connections: items, more: more(at(base)), kinds, isSent };
   return { title: t("connections.title"), view: "list", model };
 }
 
-const common = ["times", "daysOff", "pauseFrom", "pauseUntil", "applies", "notifyAddresses"] as const;
+/** A program that sends its files decides when. */
+const isSent = (kind: Source["kind"]): boolean => kind === "SFTP";
 
-const fieldsOf = ({ required, optional, secret }: Source) => [
-  ...["name", ...required, ...optional, ...(secret === "NONE" ? [] : ["secret"]), ...common],
+const fieldsOf = ({ kind, required, optional, secret }: Source) => [
+  ...["name", ...required, ...optional, ...(secret === "NONE" ? [] : ["secret"])],
+  ...(isSent(kind) ? [] : ["times", "daysOff", "pauseFrom", "pauseUntil"]),
+  ...["applies", "notifyAddresses"],
 ];
 
 /** Errors: Refused 404 for a kind that is not offered. */
@@ -34,7 +37,7 @@ async function chooseSource(request: PageRequest): Promise<Source> {
 
 export async function showNew(request: PageRequest): Promise<PageView> {
   const source = await chooseSource(request);
-  const model = { address: request.at(base), source };
+  const model = { address: request.at(base), source, isSent: isSent(source.kind) };
   return { title: request.t("connections.new"), view: "new", model };
 }
 
@@ -45,7 +48,7 @@ export async function createConnection(request: PageRequest): Promise<Redirect> 
   const { id } = await call("createRosterConnection", {
     body: { ...read, kind: source.kind, schoolIds: [path.schoolId ?? ""] },
   });
-  return { to: `${at(base)}/${id}`, done: "connectionCreated" };
+  return { to: `${at(base)}/${id}`, done: isSent(source.kind) ? "dropCreated" : "connectionCreated" };
 }
 
 /** The fields that the form names, which are those of its kind. An empty secret leaves the stored one. */
@@ -75,6 +78,7 @@ export async function showConnection(request: PageRequest): Promise<PageView> {
     connection: record,
     tag,
     source,
+    isSent: isSent(record.kind),
     fields: source === null ? "" : fieldsOf(source).join(","),
     runs: items,
     more: more(at(one)),

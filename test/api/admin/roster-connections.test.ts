@@ -373,6 +373,8 @@ test("the kinds of sources are listed with their settings", async () => {
     required: ["address"],
     optional: ["tokenAddress", "clientId", "version", "sourceSchool"],
     secret: "REQUIRED",
+    serverAddress: null,
+    hostKeyFingerprint: null,
   });
   expect(others.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["SCHULCONNEX", "HTTPS_FILE"]));
 });
