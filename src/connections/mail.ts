@@ -52,6 +52,10 @@ export function writeMail({ notice, name, failure, address }: Notice): { subject
 
 /** Tells the addresses of connections what became of their runs, by SMTP. */
 export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): WorkerJob {
+  // Without the error's text, which may name addresses.
+  const warn = (runId: string, error: unknown): void =>
+    log.warn({ runId, code: (error as NodeJS.ErrnoException).code }, "mail about a roster was not sent");
+
   async function send(runId: string): Promise<void> {
     const found = await db.prisma.rosterRun.findUniqueOrThrow({
       where: { id: runId },
@@ -66,8 +70,16 @@ export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): Worke
     const transport = createTransport({ url: mail.url, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
     try {
       const message = writeMail({ notice: notice!, name: connection.name, failure, address });
+      let sent = 0;
       for (const to of connection.notifyAddresses)
-        await transport.sendMail({ from: mail.from, to: { name: "", address: to }, ...message });
+        await transport.sendMail({ from: mail.from, to: { name: "", address: to }, ...message }).then(
+          () => sent++,
+          (error: unknown) => {
+            // Another try would tell those again who have got it.
+            if (sent === 0 && to === connection.notifyAddresses.at(-1)) throw error;
+            warn(runId, error);
+          },
+        );
     } finally {
       transport.close();
     }
@@ -80,11 +92,7 @@ export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): Worke
       for (let taken = atOnce; taken === atOnce && !signal.aborted;) {
         const take = { now: clock() };
         const rows = await withPrismaTransaction(db, (tx) => findRows<{ id: string }, typeof take>(tx, takeDue, take));
-        for (const { id } of rows)
-          // Without the error's text, which may name addresses.
-          await send(id).catch((error: unknown) =>
-            log.warn({ runId: id, code: (error as NodeJS.ErrnoException).code }, "mail about a roster was not sent"),
-          );
+        for (const { id } of rows) await send(id).catch((error: unknown) => warn(id, error));
         taken = rows.length;
       }
     },

@@ -115,7 +115,7 @@ test("Schulconnex of this service is read page by page, and whole where the prov
     [personInfo]: (req, res, url) => {
       asked.push(url.searchParams.get("limit") ?? "whole");
       if (refusesPages && url.searchParams.has("limit")) return res.writeHead(400).end();
-      return void fetch(service.url + req.url, { headers: { authorization: req.headers.authorization! } }).then(
+      return void fetch(service.url + req.url!, { headers: { authorization: req.headers.authorization! } }).then(
         async (answer) => {
           const challenge = answer.headers.get("www-authenticate");
           res.writeHead(answer.status, challenge === null ? {} : { "www-authenticate": challenge });

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { makeStaff, refusalOf, type AdminClient } from "../support/admin.ts";
+import { makeMakers } from "../support/make.ts";
+import { oneRosterOf, pupilsOf, startSource, type Answer } from "../support/roster-source.ts";
+import { startService } from "../support/service.ts";
+
+// Two processes on one database.
+
+const env = { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" };
+const service = await startService({ env });
+const { db, clock } = service;
+const beside = await startService({ env, db, clock });
+const make = makeMakers(db);
+const start = clock();
+const users = "/ims/oneroster/rostering/v1p2/users";
+
+type Run = { id: string; outcome: string; failure: string; trigger: string };
+
+let schools = 0;
+async function makeConnection() {
+  const officialId = `DE-LEASE-${++schools}`;
+  const school = await make.school({ officialId });
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const source = await startSource(oneRosterOf(pupilsOf(5), { identifier: officialId }));
+  const address = `${source.address}/ims/oneroster/rostering/v1p2`;
+  const given = { name: "Untis", kind: "ONEROSTER", schoolIds: [school], address, secret: "hush" };
+  const sent = await call("POST", "/roster-connections", { body: { ...given, applies: "UNLESS_HELD" } });
+  const { id } = sent.body as { id: string };
+  await call("PATCH", `/roster-connections/${id}`, { body: { state: "ON", times: ["02:30"] } });
+  return { school, call, id, source };
+}
+const findRow = (id: string) => db.prisma.rosterConnection.findUniqueOrThrow({ where: { id } });
+const runsOf = async (call: AdminClient, id: string) =>
+  (await call("GET", `/roster-connections/${id}/runs`)).body as Run[];
+
+async function runAt(time: Date, ...of: (typeof service)[]): Promise<void> {
+  clock.set(time);
+  await Promise.all(of.map((one) => one.runJob("connections.run")));
+  clock.set(start);
+}
+
+/** The source answers once `goOn` was called; `asked` resolves at its first request. */
+function holdUp(answers: Record<string, Answer>) {
+  const [held, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const answer = answers[users]!;
+  answers[users] = (req, res, url) => {
+    reached.resolve();
+    void held.promise.then(() => answer(req, res, url));
+  };
+  return { asked: reached.promise, goOn: held.resolve };
+}
+
+test("the run of a process that died is named as interrupted, and another process runs the connection again", async () => {
+  const { call, id } = await makeConnection();
+  const { nextRunAt } = await findRow(id);
+  const died = crypto.randomUUID();
+  const run = { id: died, connectionId: id, trigger: "SCHEDULE", outcome: "RUNNING", startedAt: start };
+  await db.prisma.rosterRun.create({ data: run });
+  const renewed = { leaseHolder: died, leaseUntil: new Date(Date.now() + 60_000) };
+  await db.prisma.rosterConnection.update({ where: { id }, data: renewed });
+  await runAt(nextRunAt!, beside);
+  expect(await runsOf(call, id)).toMatchObject([{ outcome: "RUNNING" }]);
+  expect(refusalOf(await call("POST", `/roster-connections/${id}/runs`))).toEqual([409, "roster_connection_running"]);
+
+  await db.prisma.rosterConnection.update({ where: { id }, data: { leaseUntil: new Date(0) } });
+  await runAt(nextRunAt!, beside);
+  const runs = await runsOf(call, id);
+  expect(runs.map(({ outcome, failure }) => [outcome, failure]).toSorted()).toEqual([
+    ["APPLIED", "NONE"],
+    ["FAILED", "INTERRUPTED"],
+  ]);
+  expect(runs.find(({ id: one }) => one === died)).toMatchObject({ outcome: "FAILED" });
+  expect(await findRow(id)).toMatchObject({ leaseHolder: null, leaseUntil: null, failures: 0 });
+});
+
+test("several connections that are due run in either process, each of them once", async () => {
+  const made = await Promise.all(Array.from({ length: 6 }, makeConnection));
+  const { nextRunAt } = await findRow(made[0]!.id);
+  await runAt(nextRunAt!, service, beside);
+  for (const { call, id } of made) expect(await runsOf(call, id)).toMatchObject([{ outcome: "APPLIED" }]);
+});
+
+test("a service that stops ends its run as interrupted, and the next one goes on", async () => {
+  const { call, id, source } = await makeConnection();
+  const stopped = await startService({ env, db, clock });
+  const { asked, goOn } = holdUp(source.answers);
+  clock.set((await findRow(id)).nextRunAt!);
+  const running = stopped.runJob("connections.run");
+  await asked;
+  await stopped.close();
+  await running;
+  clock.set(start);
+  goOn();
+  expect(await runsOf(call, id)).toMatchObject([{ outcome: "FAILED", failure: "INTERRUPTED" }]);
+  await runAt((await findRow(id)).nextRunAt!, service);
+  expect((await runsOf(call, id))[0]).toMatchObject({ outcome: "APPLIED" });
+});
