@@ -46,7 +46,8 @@ export { makeLastCalls, type LastCalls, type ReadKind } from "./grants/last-call
 export * from "./id-move/index.ts";
 export { mergeGrants, separateGrants, type MergedApp } from "./merge-grants.ts";
 export { appIdOf, appIds, findAppPersonId, findPersonByAppId, idKindOf, isCutOver } from "./pairwise.ts";
-export { knownPeople, listAppIds, subjectNow } from "./pairwise.ts";
+export { listAppIds, subjectNow } from "./pairwise.ts";
+export { peopleInOrder } from "./people-in-order.ts";
 export * from "./purge.ts";
 export * from "./readable.ts";
 export * from "./sign-on/claims.ts";

@@ -29,13 +29,6 @@ const insertIds = ({ sector, id, from }: { sector: Sql; id: Sql; from: Sql }): S
 export const idKindOf = ({ sector }: Columns<"sector">): Sql =>
   sql`CASE WHEN ${sector} IS NULL THEN 'shared' ELSE 'own' END`;
 
-/** FROM and WHERE, binding `v_pair`: the people whom an app with ids of its own has known; `id` is in an index. */
-export const knownPeople = (client: Value): { from: Sql; id: Sql; personId: Sql } => ({
-  from: sql`${pair} WHERE ${pair.sector} = ${sectorOf(client)} AND ${pair.recordId} = ${pair.personId}`,
-  id: pair.id,
-  personId: pair.personId,
-});
-
 type AppIds = {
   /** The id by which the app knows the person or, with `recordId`, their affiliation. */
   of(client: Value, personId: Value, recordId?: Value): Sql;

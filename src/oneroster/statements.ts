@@ -62,7 +62,7 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
     );
   let values: Record<string, string> = {};
   const find = (reader: Reader, isNext = false) => {
-    const source = resource.source(reader, way);
+    const source = resource.source(reader, way, isNext);
     const fields = resource.fields(reader, source.id);
     const filter = selection.filter === undefined ? null : compileFilter(parseFilter(selection.filter), fields.values);
     if (filter !== null) ({ values } = filter);

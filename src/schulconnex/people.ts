@@ -1,6 +1,7 @@
 import {
   appIds,
   groupIsShown,
+  peopleInOrder,
   peopleOrder,
   readTable,
   schoolIsShown,
@@ -144,34 +145,10 @@ const allById = (client: Value, order: PeopleOrder): People => ({
 export const allPeople = (client: Value, order: PeopleOrder): People =>
   order.by === "all" ? allByName(client, order) : allById(client, order);
 
-/** A page of an app whose schools have up to this many people sorts their ids; otherwise an index has the order. */
-const sortedPeople = 5000;
-
-/**
- * The people after this one in the order of the app's ids. Nothing changes an id, so a walk misses nobody and returns
- * nobody twice, and its last page takes as long as its first.
- */
-export function peopleAfter(client: Value, kind: IdKind, after: Value | undefined): People {
-  const isAfter = (id: Sql) => (after === undefined ? sql`true` : sql`${id} > ${after}::uuid`);
-  const everybody = (when: Sql) => appIds[kind].inOrder(client, (id) => sql`${when} AND ${isAfter(id)}`);
-  return {
-    before: sql`
-      WITH shown AS MATERIALIZED (${shownSchools(client)}),
-      size AS MATERIALIZED (
-        SELECT count(*) <= ${sortedPeople} AS is_small FROM (
-          SELECT FROM shown ${lookUp("affiliation", "a", sql`${a.schoolId} = shown.school_id`)}
-          LIMIT ${sortedPeople + 1}) AS counted)`,
-    from: sql`(
-      SELECT small.* FROM size CROSS JOIN LATERAL (
-        SELECT app_id, person_id FROM (
-          SELECT DISTINCT ${appIds[kind].of(client, a.personId)} AS app_id, ${a.personId} AS person_id
-          FROM shown ${lookUp("affiliation", "a", sql`${a.schoolId} = shown.school_id`)} WHERE size.is_small) AS ids
-        WHERE ${isAfter(sql`app_id`)} ORDER BY 1 OFFSET 0) AS small
-      UNION ALL
-      SELECT large.* FROM size CROSS JOIN LATERAL (${everybody(sql`NOT size.is_small`)} OFFSET 0) AS large
-      ) AS listed ${person(sql`listed.person_id`)}`,
-    sortKey: sql`''`,
-    id: sql`listed.app_id`,
-    comesInOrder: true,
-  };
-}
+/** A walk misses nobody and returns nobody twice, and its last page takes as long as its first. */
+export const peopleAfter = (client: Value, kind: IdKind, after: Value | undefined): People => ({
+  from: sql`(${peopleInOrder(client, kind, after)}) AS listed ${person(sql`listed.person_id`)}`,
+  sortKey: sql`''`,
+  id: sql`listed.app_id`,
+  comesInOrder: true,
+});

@@ -64,7 +64,8 @@ export type Resource = {
   plural: string;
   single: string;
   fields(reader: Reader, id: Sql): RecordFields;
-  source(reader: Reader, way: Way): Source;
+  /** `isNext`: of a page after another, where `isAfter` holds. */
+  source(reader: Reader, way: Way, isNext: boolean): Source;
   /** The columns of the rows of a page, `listed`; joins that bind them to the tables of the fields. */
   keys: Sql;
   records: (reader: Reader) => Sql;

@@ -2,11 +2,10 @@ import {
   appIds,
   fromShownSchoolsOf,
   granted,
-  knownPeople,
   memberRole,
+  peopleInOrder,
   personIsInRoster,
   readTable,
-  shownSchools,
 } from "../../access/index.ts";
 import type { components as Components11 } from "../../../generated/openapi/oneroster-1.1.ts";
 import type { components } from "../../../generated/openapi/oneroster.ts";
@@ -28,6 +27,7 @@ import {
   type JsonOf,
   type Reader,
   type Resource,
+  type Source,
   type Way,
 } from "./record.ts";
 
@@ -122,7 +122,11 @@ function fields(reader: Reader, id: Sql) {
 }
 
 /** FROM that binds `who` (person_id, app_id, role in the class) in the order of app ids. */
-function fromPeople(reader: Reader, { one, school, group }: Way): { from: Sql; isAfter: Sql } {
+function fromPeople(
+  reader: Reader,
+  { one, school, group }: Way,
+  isNext: boolean,
+): Pick<Source, "from" | "isAfter" | "comesInOrder"> {
   const { client, ids } = reader;
   const own = appIds[ids].of(client, a.personId);
   const isAfter = sql`who.app_id > ${reader.after}::uuid`;
@@ -139,24 +143,16 @@ function fromPeople(reader: Reader, { one, school, group }: Way): { from: Sql; i
     const people = sql`SELECT ${a.personId}, ${own} AS app_id FROM ${a} WHERE ${a.schoolId} = ${reader.schoolId}`;
     return { from: sql`(${people} ORDER BY 2 OFFSET 0) AS who`, isAfter };
   }
-  if (ids === "own") {
-    const known = knownPeople(client);
-    return {
-      from: sql`(SELECT ${known.personId} AS person_id, ${known.id} AS app_id FROM ${known.from}) AS who`,
-      isAfter,
-    };
-  }
-  const people = sql`SELECT DISTINCT ${a.personId}, ${a.personId} AS app_id FROM (${shownSchools(client)}) AS shown
-    ${lookUp("affiliation", "a", sql`${a.schoolId} = shown.school_id`)}`;
-  return { from: sql`(${people} ORDER BY 1 OFFSET 0) AS who`, isAfter };
+  const after = isNext ? reader.after : undefined;
+  return { from: sql`(${peopleInOrder(client, ids, after)}) AS who`, isAfter, comesInOrder: true };
 }
 
 export const users: Resource = {
   plural: "users",
   single: "user",
   fields,
-  source(reader, way) {
-    const { from, isAfter } = fromPeople(reader, way);
+  source(reader, way, isNext) {
+    const { from, ...order } = fromPeople(reader, way, isNext);
     const role = way.group ? memberRole({ role: sql`who.role` }, p) : p.role;
     return {
       from: sql`${from} ${lookUp("person", "p", sql`${p.id} = who.person_id`)}`,
@@ -164,7 +160,7 @@ export const users: Resource = {
       visible: [personIsInRoster({ client: reader.client }, p, way.school && !way.group ? reader.schoolId : undefined)],
       id: sql`who.app_id`,
       order: sql`who.app_id`,
-      isAfter,
+      ...order,
     };
   },
   keys: sql`who.person_id, who.app_id`,
