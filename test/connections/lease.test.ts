@@ -41,13 +41,13 @@ async function runAt(time: Date, ...of: (typeof service)[]): Promise<void> {
 
 /** The source answers once `goOn` was called; `asked` resolves at its first request. */
 function holdUp(answers: Record<string, Answer>) {
-  const [held, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [held, reached] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   const answer = answers[users]!;
   answers[users] = (req, res, url) => {
-    reached.resolve();
+    reached.resolve(undefined);
     void held.promise.then(() => answer(req, res, url));
   };
-  return { asked: reached.promise, goOn: held.resolve };
+  return { asked: reached.promise, goOn: () => held.resolve(undefined) };
 }
 
 test("the run of a process that died is named as interrupted, and another process runs the connection again", async () => {
