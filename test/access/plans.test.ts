@@ -176,8 +176,12 @@ test.each([filledApps.everywhere, filledApps.byGroups])(
         /^\s*SELECT/.test(text) &&
         JSON.stringify(values).includes(app.clientId),
     );
-    // Without a filter the list of all people is all people.
-    const ofOne = reads.filter(({ values }) => values.length > 1).map((statement) => asApp(statement, clientId));
+    // Without a filter and a limit the list of all people is all people, or all after one.
+    const isRest = ({ name }: Query) => /^schulconnex_personen_info_\d+000010(?!\d)/.test(name ?? "");
+    expect(reads.some(isRest)).toBe(true);
+    const ofOne = reads
+      .filter((read) => read.values.length > 1 && !isRest(read))
+      .map((statement) => asApp(statement, clientId));
     expect(ofOne.length).toBeGreaterThan(15);
     expect(await listFaults(ofOne, "force_custom_plan")).toEqual([]);
     expect(
