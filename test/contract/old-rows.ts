@@ -122,12 +122,12 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
   },
   access_report: {
     insert: `INSERT INTO access_report (id, client_id, school_id, month, is_newest, type, trial)
-      SELECT ${id()}, 'a', (SELECT id FROM school LIMIT 1), ${older}, true, 'SCHOOL', false FROM ${numbers}`,
+      SELECT ${id()}, 'a', ${id()}, ${older}, true, 'SCHOOL', false FROM ${numbers}`,
     areOld: `month = ${older}`,
   },
   seat: {
     insert: `INSERT INTO seat (month, client_id, school_id, change, signed_in)
-      SELECT ${older}, 'a', (SELECT id FROM school LIMIT 1), n::text, 1 FROM ${numbers}`,
+      SELECT ${older}, 'a', ${id()}, '', 1 FROM ${numbers}`,
     areOld: `month = ${older}`,
   },
   announced_sign_in: {
