@@ -1,3 +1,5 @@
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
 import type { Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { findRows, sql, statement, table, update } from "../platform/database/sql.ts";
@@ -28,26 +30,15 @@ const takeDue = statement<{ now: Date }>(
   "connections.takeDueNotices",
 );
 
-type Words = { de: string; en: string };
-const texts: Readonly<Record<string, Words>> = {
-  FAILING: {
-    de: "Der Abgleich ist fehlgeschlagen. An den Daten der Schule hat sich nichts geändert.",
-    en: "The roster could not be fetched. Nothing about the school has changed.",
-  },
-  WAITING: {
-    de: "Eine neue Liste wartet auf Ihre Entscheidung.",
-    en: "A new roster waits for your decision.",
-  },
-  WORKS_AGAIN: { de: "Der Abgleich gelingt wieder.", en: "The roster is fetched again." },
-};
-
-type Notice = { notice: string; name: string; failure: string | null; address: string };
+type Notice = { notice: keyof typeof english.notice; name: string; failure: string | null; address: string };
 
 /** Without names of people, and without what the source said. */
-export function writeMail({ notice, name, failure, address }: Notice): { subject: string; text: string } {
-  const { de, en } = texts[notice]!;
+function writeMail({ notice, name, failure, address }: Notice): { subject: string; text: string } {
   const code = failure === null ? "" : ` (${failure})`;
-  return { subject: `${name}: ${de}`, text: `${de}${code}\n${en}${code}\n\n${name}\n${address}\n` };
+  return {
+    subject: `${name}: ${german.notice[notice]}`,
+    text: `${german.notice[notice]}${code}\n${english.notice[notice]}${code}\n\n${name}\n${address}\n`,
+  };
 }
 
 /** Tells the addresses of connections what became of their runs, by SMTP. */
@@ -69,7 +60,7 @@ export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): Worke
     const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
     const transport = createTransport({ url: mail.url, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
     try {
-      const message = writeMail({ notice: notice!, name: connection.name, failure, address });
+      const message = writeMail({ notice: notice as Notice["notice"], name: connection.name, failure, address });
       let sent = 0;
       for (const to of connection.notifyAddresses)
         await transport.sendMail({ from: mail.from, to: { name: "", address: to }, ...message }).then(
