@@ -1935,20 +1935,6 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The record. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
-                    "Schultor-Source-Read": components["headers"]["SourceRead"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OneRosterOneAcademicSession"];
-                };
-            };
-            304: components["responses"]["NotModified"];
             400: components["responses"]["OneRosterBadRequest"];
             401: components["responses"]["OneRosterUnauthorized"];
             403: components["responses"]["OneRosterForbidden"];

@@ -11,8 +11,8 @@ export function findUntouched(
 ): { missing: string[]; untouched: string[] } {
   const [missing, untouched]: string[][] = [[], []];
   for (const [name, document] of Object.entries(documents)) {
-    // It has the operations of another document, in another spelling.
-    if (name.startsWith("schulconnex-")) continue;
+    // They have the operations of another document, in another spelling.
+    if (/^(schulconnex|oneroster)-/.test(name)) continue;
     for (const { operation } of listOperations(document)) {
       const entry = (status: string) => `${name} ${operation.operationId} ${status}`;
       const statuses = Object.keys(operation.responses);

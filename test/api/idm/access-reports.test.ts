@@ -238,6 +238,7 @@ test("the lists page through schools, each staff role as far as it reaches", asy
   for (const path of ["/seats", "/access-reports"]) {
     expect(await placesOf(partner, path)).toEqual(ofApp);
     expect(await placesOf(operator, `${path}?app=${app.clientId}`)).toEqual(ofApp);
+    expect(await placesOf(operator, `${path}?app=${app.clientId}&school=${second}`)).toEqual(ofApp.slice(1));
     const first = await operator.call("GET", `${path}?app=${app.clientId}&limit=1`);
     expect(first.body).toMatchObject([{ schoolId: school }]);
     const [, next] = /<\/admin\/v1([^>]+)>/.exec(first.headers.get("link") ?? "") ?? [];

@@ -121,11 +121,13 @@ const inside = new RegExp(
 );
 
 /** Only Schulconnex has operations that are not offered. */
-const asksSchulconnex = ({ bytes }: Generated) => /^\S+ \/idm\/schulconnex\//i.test(bytes.toString("latin1", 0, 100));
+/** Their standards have endpoints that are not offered. */
+const asksForStandard = ({ bytes }: Generated) =>
+  /^\S+ \/(idm\/schulconnex|ims\/oneroster)\//i.test(bytes.toString("latin1", 0, 100));
 
 function faultOf(request: Generated, answer: string): string | null {
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
-  if (status >= 500 && !(status === 501 && asksSchulconnex(request))) return `status ${status}`;
+  if (status >= 500 && !(status === 501 && asksForStandard(request))) return `status ${status}`;
   const leaked = secrets.some((secret) => answer.includes(secret)) || answer.includes(process.cwd());
   if (leaked) return "a secret or a path of the machine";
   return status >= 400 && inside.test(answer) ? "the inside of the service" : null;
