@@ -191,6 +191,7 @@ test("demographics and unknown addresses are not offered", async () => {
   for (const [version, base] of Object.entries(versions)) {
     const [demographics, other] = [await read(`${base}/demographics`), await read(`${base}/lineItems`)];
     expect([demographics.status, minorOf(demographics, version as Version)]).toEqual([501, "unsupported"]);
+    expect((await read(`${base}/demographics/${student}`)).status).toBe(501);
     expect([other.status, minorOf(other, version as Version)]).toEqual([
       404,
       version === "v1p2" ? "unknownobject" : "unknown object",
