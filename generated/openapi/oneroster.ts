@@ -897,13 +897,11 @@ export interface components {
             title?: string;
             type?: components["schemas"]["OneRosterSessionType"];
             /**
-             * Format: date
              * @description The first day.
              * @example 2026-08-01
              */
             startDate?: string;
             /**
-             * Format: date
              * @description The last day.
              * @example 2027-07-31
              */
