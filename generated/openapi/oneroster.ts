@@ -144,26 +144,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/ims/oneroster/rostering/v1p2/gradingPeriods/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a grading period
-         * @description Always 404: the directory has no grading periods.
-         */
-        get: operations["getGradingPeriod"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/ims/oneroster/rostering/v1p2/orgs": {
         parameters: {
             query?: never;
@@ -1900,43 +1880,6 @@ export interface operations {
             400: components["responses"]["OneRosterBadRequest"];
             401: components["responses"]["OneRosterUnauthorized"];
             403: components["responses"]["OneRosterForbidden"];
-            405: components["responses"]["OneRosterMethodNotAllowed"];
-            429: components["responses"]["OneRosterTooManyRequests"];
-            500: components["responses"]["OneRosterInternalError"];
-            503: components["responses"]["OneRosterUnavailable"];
-        };
-    };
-    getGradingPeriod: {
-        parameters: {
-            query?: {
-                /**
-                 * @description The fields of each record, separated by commas. Without it all are returned.
-                 * @example sourcedId,givenName,familyName
-                 */
-                fields?: components["parameters"]["OneRosterFields"];
-            };
-            header?: {
-                /**
-                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
-                 * @example "5f2b1c9e0a7d4c3f"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /**
-                 * @description The `sourcedId` of the record.
-                 * @example c0000000-0000-4000-8000-000000000002
-                 */
-                id: components["parameters"]["OneRosterId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            400: components["responses"]["OneRosterBadRequest"];
-            401: components["responses"]["OneRosterUnauthorized"];
-            403: components["responses"]["OneRosterForbidden"];
-            404: components["responses"]["OneRosterNotFound"];
             405: components["responses"]["OneRosterMethodNotAllowed"];
             429: components["responses"]["OneRosterTooManyRequests"];
             500: components["responses"]["OneRosterInternalError"];

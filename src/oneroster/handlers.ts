@@ -22,7 +22,6 @@ const operations = {
   listTermClasses: [classes, {}],
   listTermGradingPeriods: [sessions, { session: "gradingPeriod" }],
   listGradingPeriods: [sessions, { session: "gradingPeriod" }],
-  getGradingPeriod: [sessions, { session: "gradingPeriod", one: true }],
   listOrgs: [schools, {}],
   getOrg: [schools, { one: true }],
   listSchools: [schools, {}],

@@ -51,8 +51,10 @@ const addressOf = (s: Columns<"address" | "addressAddition" | "city" | "zipCode"
 
 const app = table("app", "v_spelling");
 
-/** SQL value: the code of the role in the spelling of Schulconnex that the app is registered for. */
-// A subselect, which a list runs once. A join could be placed before the people and undo their order.
+/**
+ * SQL value: the code of the role in the spelling of Schulconnex that the app is registered for. The app is read by a
+ * subselect, which a list runs once: a join could come before the people and undo their order.
+ */
 export const schulconnexRole = (client: Value, role: Sql): Sql => sql`(
   CASE (SELECT ${app.schulconnexSpelling} FROM ${app} WHERE ${app.clientId} = ${client})
     WHEN 'V1_4' THEN CASE ${role} WHEN 'TEACHER' THEN 'LEHR' WHEN 'STUDENT' THEN 'LERN' ELSE 'EXTERN' END
