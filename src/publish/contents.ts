@@ -77,6 +77,10 @@ export const packageNames = [
 export type PackageName = (typeof packageNames)[number];
 
 /** The published addresses, except files of former versions; the router is made at the first request. */
+/** The documents of what apps read and are notified of. */
+export const documentsOfRecords: readonly string[] =
+  "idm schulconnex schulconnex-1.7 schulconnex-1.8 oneroster oneroster-1.1 webhooks".split(" ");
+
 export const publishedPaths: readonly string[] = [
   ...contents.flatMap(({ entries }) =>
     entries.map((entry) => (typeof entry === "string" ? `/docs/${entry}` : entry.path)),
@@ -84,17 +88,7 @@ export const publishedPaths: readonly string[] = [
   ...packageNames.map((name) => `/downloads/${name}`),
   ...["/docs/search", "/docs/pictures/", "/docs/errors", "/docs/changelog.atom"],
   ...["/guide", "/guide/data-protection", "/guide/own-login"],
-  ...[
-    "idm",
-    "schulconnex",
-    "schulconnex-1.7",
-    "schulconnex-1.8",
-    "oneroster",
-    "oneroster-1.1",
-    "webhooks",
-    "sign-on",
-    "admin",
-  ].flatMap((name) =>
+  ...[...documentsOfRecords, "sign-on", "admin"].flatMap((name) =>
     ["/docs/", "/openapi/"].flatMap((folder) => ["", ".yaml", ".json"].map((type) => `${folder}${name}${type}`)),
   ),
 ];

@@ -205,7 +205,7 @@ test("SFTP: while the connection runs, a file is refused, so that its program se
   const { call, id, open } = await makeDrop();
   await switchOn(call, id);
   const sftp = await open();
-  const lease = { leaseHolder: crypto.randomUUID(), leaseUntil: new Date(Date.now() + 60_000) };
+  const lease = { leaseHolder: crypto.randomUUID(), leaseUntil: new Date("2100-01-01") };
   await db.prisma.rosterConnection.update({ where: { id }, data: lease });
   expect(await put(sftp, "/a.csv", table(1))).toBe(4);
   await db.prisma.rosterConnection.update({ where: { id }, data: { leaseHolder: null, leaseUntil: null } });

@@ -33,8 +33,8 @@ export type Judgement = {
 type Place = { document: string; path: string; route: RegExp; method: string; operation: Operation };
 type Parameter = Extract<NonNullable<Operation["parameters"]>[number], { name: string }>;
 
-/** The documents of the HTTP APIs. Which of the spellings of Schulconnex is answered depends on the app. */
-const documentNames = [
+/** The documents of the HTTP APIs. Which of the spellings of Schulconnex is used in a response depends on the app. */
+export const documentNames = [
   "idm",
   "schulconnex",
   "schulconnex-1.7",

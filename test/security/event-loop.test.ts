@@ -14,7 +14,8 @@ import { basic, getAppToken, getUserTokens, giveLogin } from "../support/token.t
 import { makeLargest } from "./loop/largest.ts";
 import { leastMs, startWatched } from "./loop/start.ts";
 import { faultyRoster, makeJobs, makeLargeLogin, wideRoster } from "./loop/strangers.ts";
-import { documentNames, listPlaces, type Place } from "./requests/operations.ts";
+import { documentNames } from "../exchanges/check.ts";
+import { listPlaces, type Place } from "./requests/operations.ts";
 
 // Each operation, the pages with much in them, and the jobs, once with the most that they take or show. A table has
 // those during which the event loop stood still for too long.

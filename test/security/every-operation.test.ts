@@ -5,7 +5,8 @@ import { inBatches } from "../support/in-batches.ts";
 import { basic, getAppToken, getUserTokens } from "../support/token.ts";
 import { resolve, type Parameter } from "../../src/platform/http/document.ts";
 import { listOperations, loadDocument } from "../../src/platform/http/index.ts";
-import { documentNames, listPlaces, type Place } from "./requests/operations.ts";
+import { documentNames } from "../exchanges/check.ts";
+import { listPlaces, type Place } from "./requests/operations.ts";
 
 // The OWASP API Security Top 10 of 2023, tried on every operation of every contract: a new operation is in the list by
 // itself. A table has the answers that are wrong.

@@ -1,7 +1,7 @@
 import { createContext, runInContext } from "node:vm";
 import { expect, test } from "vitest";
 import { loadDocument } from "../../src/platform/http/index.ts";
-import { documentNames } from "./requests/operations.ts";
+import { documentNames } from "../exchanges/check.ts";
 
 /** Every pattern that a document holds values against. */
 function listPatterns(value: unknown, found = new Set<string>()): Set<string> {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { documentsOfRecords } from "../contents.ts";
 import { packForNpm, type Origin } from "./pack.ts";
 import { readProgram, root, type Files } from "./read-program.ts";
 
@@ -15,15 +16,7 @@ export function readClient(): Files {
   for (const path of readdirSync(join(root, declarations), { recursive: true, encoding: "utf8" }))
     if (path.endsWith(".d.ts")) files.set(`dist/${path}`, readFileSync(join(root, declarations, path)));
   // They contain types only.
-  for (const name of [
-    "idm",
-    "schulconnex",
-    "schulconnex-1.7",
-    "schulconnex-1.8",
-    "oneroster",
-    "oneroster-1.1",
-    "webhooks",
-  ])
+  for (const name of documentsOfRecords)
     files.set(`dist/openapi/${name}.d.ts`, readFileSync(join(root, `generated/openapi/${name}.ts`)));
   return files;
 }

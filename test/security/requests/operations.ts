@@ -1,4 +1,5 @@
 import { listOperations, loadDocument, resolve, type OpenApiDocument } from "../../../src/platform/http/index.ts";
+import { documentNames } from "../../exchanges/check.ts";
 
 /** An operation of a contract with values that it takes. */
 export type Place = {
@@ -20,17 +21,6 @@ export type Place = {
 export type Caller = "app" | "user" | "support" | "operator" | "client";
 /** What requests name, by the word that stands before it in a path. */
 export type Ids = Record<string, string>;
-
-export const documentNames = [
-  "idm",
-  "schulconnex",
-  "schulconnex-1.7",
-  "schulconnex-1.8",
-  "oneroster",
-  "oneroster-1.1",
-  "sign-on",
-  "admin",
-];
 
 const demoIds: Ids = {
   schools: "a0000000-0000-4000-8000-000000000001",
