@@ -60,7 +60,7 @@ const typescript: Language = {
   name: "typescript-fetch",
   compiles: true,
   asText: ["uuid"],
-  rename: (name) => name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()),
+  rename: (name) => name.replaceAll(":", "").replaceAll(/_([a-z])/gi, (_match, letter: string) => letter.toUpperCase()),
   packages: [],
   check: { program: "node", args: ["--version"] },
   async build(clients) {
