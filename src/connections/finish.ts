@@ -43,18 +43,18 @@ function findNotice({ row }: Claimed, { failure, outcome, replacedImportId }: En
   return row.isTold ? "WORKS_AGAIN" : null;
 }
 
-/** Records the end of a run, unless another one has taken its place. A test leaves the connection as it was. */
+/** Records the end of a run; false if another one has taken its place. A test leaves the connection as it was. */
 export const finishRun = (
   db: PrismaDb,
   claimed: Claimed,
   ended: Ended,
   { now, sendsMail }: { now: Date; sendsMail: boolean },
-): Promise<void> =>
+): Promise<boolean> =>
   withPrismaTransaction(db, async (tx) => {
     const { runId, trigger, row } = claimed;
     await lockRosterConnection(tx, row.id);
     const found = await tx.prisma.rosterConnection.findUnique({ where: { id: row.id } });
-    if (found?.leaseHolder !== runId) return;
+    if (found?.leaseHolder !== runId) return false;
     const current = await getConnectionRow(tx, row.id);
     const health = readHealth(claimed, current, ended, now);
     const { digest, validator, failure, ...rest } = ended;
@@ -76,4 +76,5 @@ export const finishRun = (
         ...(!isTest && isSame && digest !== undefined && { digest, validator: validator ?? null }),
       },
     });
+    return true;
   });

@@ -11,7 +11,7 @@ import {
   type ImportRecord,
   type ImportRequests,
 } from "../imports/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { RosterApplies } from "./connection.ts";
 import type { RunFailure } from "./failures.ts";
@@ -68,6 +68,8 @@ export type RosterImport = {
   applies: RosterApplies;
   isTest: boolean;
   origin: Origin;
+  /** Last in each transaction. Errors: if another run has taken the place of this one. */
+  holdLease: (tx: Transaction) => Promise<void>;
 };
 
 /** Imports a fetched file like an upload, as far as the connection goes by itself; a test is forgotten again. */
@@ -101,14 +103,18 @@ export async function importFile(deps: ImportDeps, given: RosterImport): Promise
   if (fault !== null && (isTest || fault.failure === "EMPTY")) return forget({ outcome: "FAILED", ...fault });
   if (isTest) return forget({ outcome: "TESTED" });
   if (fault === null && changesNothing(record)) return forget({ outcome: "UNCHANGED" });
-  await withPrismaTransaction(db, (tx) =>
-    recordAudit(tx, {
+  await withPrismaTransaction(db, async (tx) => {
+    await recordAudit(tx, {
       ...origin,
       action: "import_handed_in",
       schoolId: schoolIds.length === 1 ? schoolIds[0] : undefined,
       detail: { importId: id },
-    }),
-  );
+    });
+    await given.holdLease(tx);
+  }).catch(async (error: unknown) => {
+    await imports.forget(id);
+    throw error;
+  });
   if (fault !== null) return { outcome: "FAILED", ...fault, counts, importId: id };
   return { ...(await goOn(deps, id, given)), counts, importId: id };
 }
@@ -128,16 +134,21 @@ async function findFault(
   return isEmpty ? { failure: "EMPTY" } : null;
 }
 
-async function goOn({ db, imports }: ImportDeps, id: ImportId, { applies, origin }: RosterImport): Promise<Ended> {
+async function goOn({ db, imports }: ImportDeps, id: ImportId, given: RosterImport): Promise<Ended> {
+  const { applies, origin, holdLease } = given;
   const { state } = await getImport(db, id);
   if (state === "HELD") return { outcome: "HELD" };
   if (applies === "PREVIEW") return { outcome: "WAITING" };
   try {
-    await imports.apply(id, origin, { inBackground: false, toEnd: true });
+    await imports.apply(id, origin, { inBackground: false, toEnd: true, beforeCommit: holdLease });
     return { outcome: "APPLIED" };
   } catch (error) {
     // The school has changed since, or is changed by another import: the preview waits for somebody.
-    if (!(error instanceof AppError) || error.kind === "bug") throw error;
+    if (!(error instanceof AppError) || error.kind === "bug") {
+      // It stays as it is where a school was changed already.
+      await imports.cancel(id, origin).catch(() => undefined);
+      throw error;
+    }
     const now = await getImport(db, id);
     return { outcome: now.state === "HELD" ? "HELD" : "WAITING", detail: error.code };
   }

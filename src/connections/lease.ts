@@ -1,7 +1,7 @@
 import type { Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
-import { findRows, makeRun, sql, statement, table, update } from "../platform/database/sql.ts";
+import { findRows, makeRun, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { getConnectionRow, lockRosterConnection, type ConnectionRow } from "./connection.ts";
 import type { RunTrigger } from "./runs.ts";
@@ -33,7 +33,8 @@ const claimNext = statement<Claim>(
   RETURNING ${c.id} AS id`,
   "connections.claimNext",
 );
-const claimOne = statement<{ id: string; holder: string }>(
+type Holding = { id: string; holder: string };
+const claimOne = statement<Holding>(
   ({ id, holder }) => sql`
   ${update("rosterConnection", "c", { leaseHolder: holder, leaseUntil: until })}
   WHERE ${c.id} = ${id} AND ${isFree(c)} RETURNING ${c.id} AS id`,
@@ -44,6 +45,15 @@ export const renewLease = makeRun<{ holder: string }>(
   ${update("rosterConnection", "c", { leaseUntil: until })} WHERE ${c.leaseHolder} = ${holder}`,
   "connections.renewLease",
 );
+
+const hold = statement<Holding>(
+  ({ id, holder }) => sql`SELECT FROM ${c} WHERE ${c.id} = ${id} AND ${c.leaseHolder} = ${holder} FOR SHARE`,
+  "connections.holdLease",
+);
+
+/** Last in a transaction, so that no other run begins before it ends; false if another run has the lease. */
+export const hasLease = async (tx: Transaction, { runId, row }: Claimed): Promise<boolean> =>
+  (await run(tx, hold, { id: row.id, holder: runId })) === 1;
 
 async function begin(tx: Transaction, id: string, begun: Omit<Claimed, "row"> & { now: Date }): Promise<Claimed> {
   const { runId, trigger, now } = begun;
@@ -73,7 +83,7 @@ export const claimByHand = (
     await lockRosterConnection(tx, id);
     await getConnectionRow(tx, id);
     const runId = makeUuid(at);
-    const [found] = await findRows<{ id: string }, { id: string; holder: string }>(tx, claimOne, { id, holder: runId });
+    const [found] = await findRows<{ id: string }, Holding>(tx, claimOne, { id, holder: runId });
     if (found === undefined)
       throw new AppError(
         "conflict",

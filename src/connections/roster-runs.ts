@@ -4,7 +4,7 @@ import type { Origin } from "../events/index.ts";
 import type { ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { PrismaDb } from "../platform/database/db.ts";
+import type { PrismaDb, Transaction } from "../platform/database/db.ts";
 import { run, sql, statement, table } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
@@ -14,8 +14,8 @@ import { makeTemporaryPath } from "../platform/temporary-files.ts";
 import { getSource, incomplete } from "./change-connection.ts";
 import { getConnectionRow, schoolIdsOf, type RosterApplies, type RosterConnectionId } from "./connection.ts";
 import { finishRun, type Ended } from "./finish.ts";
-import { digestOf, importFile, type ImportDeps } from "./import-file.ts";
-import { claimByHand, claimDue, renewLease, renewSeconds, type Claimed } from "./lease.ts";
+import { digestOf, importFile, type ImportDeps, type RosterImport } from "./import-file.ts";
+import { claimByHand, claimDue, hasLease, renewLease, renewSeconds, type Claimed } from "./lease.ts";
 import { findLastImport, getRosterRun, type RosterRun } from "./runs.ts";
 import { openSecret } from "./settings.ts";
 import { SourceError } from "./sources/failure.ts";
@@ -38,6 +38,8 @@ type Deps = {
   /** How long a call waits for a run before it goes on in the background. */
   waitMs?: number | undefined;
 };
+
+type Working = Pick<RosterImport, "origin" | "holdLease"> & { signal: AbortSignal; given: RosterFile | undefined };
 
 export type RosterRuns = ReturnType<typeof makeRosterRuns>;
 
@@ -75,7 +77,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
   }
 
   /** Fetches and imports; `given` is a file that arrived. */
-  async function work(claimed: Claimed, origin: Origin, signal: AbortSignal, given?: RosterFile): Promise<Ended> {
+  async function work(claimed: Claimed, { origin, signal, given, holdLease }: Working): Promise<Ended> {
     const { row, trigger } = claimed;
     const made: string[] = given === undefined ? [] : [given.path];
     const makeFile = () => {
@@ -98,10 +100,10 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
         throw new SourceError("ANSWERED_BADLY", "unchanged, without being asked");
       const schoolIds = schoolIdsOf(row);
       const applies = row.applies as RosterApplies;
-      const file = { file: found, schoolIds, applies, isTest: trigger === "TEST", origin };
+      const file = { file: found, schoolIds, applies, isTest: trigger === "TEST", origin, holdLease };
       const ended = await importFile(importDeps, file);
       if (ended.importId === undefined) return ended;
-      const replacedImportId = await replaceWaiting(last, ended, origin);
+      const replacedImportId = await replaceWaiting(last, ended, { origin, holdLease });
       return { ...ended, digest, validator: found.validator ?? null, ...(replacedImportId && { replacedImportId }) };
     } finally {
       for (const path of made) await rm(path, { force: true });
@@ -116,14 +118,18 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
   }
 
   /** A newer roster takes the place of a preview that waits, unless it cannot be read itself. */
-  async function replaceWaiting(last: Awaited<ReturnType<typeof findLastImport>>, ended: Ended, origin: Origin) {
+  async function replaceWaiting(
+    last: Awaited<ReturnType<typeof findLastImport>>,
+    ended: Ended,
+    { origin, holdLease }: Pick<Working, "origin" | "holdLease">,
+  ) {
     if (last === null || ended.failure === "FAULTS" || ended.failure === "OTHER_SCHOOL") return undefined;
     if (!["READING", "UNMAPPED", "READY", "HELD"].includes(last.state)) return undefined;
     try {
-      await imports.cancel(last.id, origin);
+      await imports.cancel(last.id, origin, holdLease);
       return last.id;
     } catch (error) {
-      log.info({ err: error, importId: last.id }, "a waiting import was not replaced, because it is being applied");
+      log.info({ err: error, importId: last.id }, "a waiting import was not replaced");
       return undefined;
     }
   }
@@ -137,11 +143,19 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
       );
     }, renewSeconds * 1000);
     const signal = AbortSignal.any([outer, stopping.signal, lost.signal]);
+    const holdLease = async (tx: Transaction): Promise<void> => {
+      if (await hasLease(tx, claimed)) return;
+      lost.abort();
+      throw new Error("another run has taken the place of this one");
+    };
     try {
-      const ended = await work(claimed, origin, signal, given).catch((error: unknown) =>
+      const ended = await work(claimed, { origin, signal, given, holdLease }).catch((error: unknown) =>
         endFailed(error, claimed, signal),
       );
-      await finishRun(db, claimed, ended, { now: clock(), sendsMail: deps.sendsMail });
+      const isRecorded = await finishRun(db, claimed, ended, { now: clock(), sendsMail: deps.sendsMail });
+      // What was applied before stays.
+      if (!isRecorded && ended.importId !== undefined)
+        await imports.cancel(ended.importId, origin).catch(() => undefined);
     } finally {
       clearInterval(renew);
     }

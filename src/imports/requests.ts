@@ -33,6 +33,7 @@ type Deps = {
 
 /** `toEnd` waits however long it takes, so that every error is the caller's. */
 type CallOptions = { inBackground: boolean; toEnd?: boolean };
+type ApplyOptions = CallOptions & Pick<ApplyRules, "beforeCommit">;
 
 export type ImportRequests = ReturnType<typeof makeImportRequests>;
 
@@ -153,17 +154,21 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       });
     },
     /** Waits for its turn, and applies the import; resolves like `read`. Errors: those of `applyImport`. */
-    async apply(id: ImportId, origin: Origin, options: CallOptions): Promise<void> {
+    async apply(id: ImportId, origin: Origin, { beforeCommit, ...options }: ApplyOptions): Promise<void> {
       checkEvent("apply", { state: await getState(control, id) });
-      await changeInTurn(id, origin, options, () => applyImport(db, id, rules, origin));
+      const given = { ...rules, ...(beforeCommit && { beforeCommit }) };
+      await changeInTurn(id, origin, options, () => applyImport(db, id, given, origin));
     },
     /** Waits for its turn, and undoes the import; `kept` is from `confirmUndo`. Errors: those of `undoImport`. */
     async undo(id: ImportId, kept: KeptCounts, origin: Origin, options: CallOptions): Promise<void> {
       const undo = { kept, restoreWindowDays: rules.restoreWindowDays };
       await changeInTurn(id, origin, options, () => undoImport(db, id, undo, origin));
     },
-    async cancel(id: ImportId, origin: Origin): Promise<void> {
-      await withPrismaTransaction(control, (tx) => cancelImport(tx, id, origin));
+    async cancel(id: ImportId, origin: Origin, beforeCommit?: ApplyRules["beforeCommit"]): Promise<void> {
+      await withPrismaTransaction(control, async (tx) => {
+        await cancelImport(tx, id, origin);
+        await beforeCommit?.(tx);
+      });
       await within(removeStaged(control, id), { inBackground: false }, () => Promise.resolve());
     },
     count: turns.count,

@@ -95,3 +95,62 @@ test("a service that stops ends its run as interrupted, and the next one goes on
   await runAt((await findRow(id)).nextRunAt!, service);
   expect((await runsOf(call, id))[0]).toMatchObject({ outcome: "APPLIED" });
 });
+
+/** As if the process had stood still until its lease was over. */
+const loseLease = (id: string) =>
+  db.prisma.rosterConnection.update({ where: { id }, data: { leaseUntil: new Date(0) } });
+const officialIdOf = async (school: string) =>
+  (await db.prisma.school.findUniqueOrThrow({ where: { id: school } })).officialId!;
+const stateOf = async (school: string, id: string) => ({
+  people: await db.prisma.person.findMany({ where: { homeSchoolId: school }, orderBy: { id: "asc" } }),
+  imports: (
+    await db.prisma.import.findMany({ where: { namedSchoolIds: { has: school } }, orderBy: { id: "asc" } })
+  ).map(({ id: one, state }) => [one, state]),
+  audit: await db.prisma.audit.count({ where: { schoolId: school } }),
+  runs: await db.prisma.rosterRun.findMany({ where: { connectionId: id }, orderBy: { id: "asc" } }),
+  row: await findRow(id),
+});
+
+test("a run whose lease was lost changes nothing when it ends after its successor", async () => {
+  for (const applies of ["UNLESS_HELD", "PREVIEW"]) {
+    const { school, call, id, source } = await makeConnection();
+    await call("PATCH", `/roster-connections/${id}`, { body: { applies } });
+    await runAt((await findRow(id)).nextRunAt!, service);
+    const stale = { ...oneRosterOf(pupilsOf(4), { identifier: await officialIdOf(school) }) };
+    Object.assign(source.answers, stale);
+    const { asked, goOn } = holdUp(source.answers);
+    const { nextRunAt } = await findRow(id);
+    clock.set(nextRunAt!);
+    const late = service.runJob("connections.run");
+    await asked;
+    await loseLease(id);
+    Object.assign(source.answers, oneRosterOf(pupilsOf(5), { identifier: await officialIdOf(school) }));
+    await runAt((await findRow(id)).nextRunAt!, beside);
+    const before = await stateOf(school, id);
+    expect(before.runs.map(({ outcome }) => outcome)).toEqual([
+      applies === "PREVIEW" ? "WAITING" : "APPLIED",
+      "FAILED",
+      "UNCHANGED",
+    ]);
+    Object.assign(source.answers, stale);
+    goOn();
+    await late;
+    expect(await stateOf(school, id)).toEqual(before);
+  }
+});
+
+test("a run that loses its lease while it applies rolls the school back, and its preview is cancelled", async () => {
+  const { school, id } = await makeConnection();
+  const holder = crypto.randomUUID();
+  const steal = `CREATE FUNCTION take_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE roster_connection SET lease_holder = '${holder}' WHERE id = '${id}'; RETURN NULL; END $$`;
+  await db.prisma.$executeRawUnsafe(steal);
+  await db.prisma.$executeRawUnsafe(
+    `CREATE TRIGGER take_lease AFTER INSERT ON person FOR EACH STATEMENT EXECUTE FUNCTION take_lease()`,
+  );
+  await runAt((await findRow(id)).nextRunAt!, service);
+  await db.prisma.$executeRawUnsafe("DROP TRIGGER take_lease ON person");
+  const { people, imports, runs } = await stateOf(school, id);
+  expect([people, imports.map(([, state]) => state)]).toEqual([[], ["CANCELLED"]]);
+  expect(runs).toMatchObject([{ outcome: "FAILED", failure: "INTERRUPTED", importId: null }]);
+});

@@ -23,6 +23,8 @@ export type ApplyRules = {
   holdShare: number;
   restoreWindowDays: number;
   leftMonths?: number;
+  /** Last in the transaction of each school; what it throws rolls the school back. */
+  beforeCommit?: (tx: Transaction) => Promise<void>;
 };
 
 /** A school to apply again: a person's home was missing, people moved away, or a guest's home has moved. */
@@ -41,7 +43,9 @@ export async function applyPart(
 ): Promise<{ counts: Counts; unfinished: Unfinished[] }> {
   return changeDirectory(db, origin, async (change) => {
     await renewLease(change.tx, part.lease);
-    return changePart(change, part, rules, origin);
+    const result = await changePart(change, part, rules, origin);
+    await rules.beforeCommit?.(change.tx);
+    return result;
   });
 }
 
