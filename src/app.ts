@@ -10,10 +10,8 @@ import {
   makeIdMoveJob,
   makeLastCalls,
   makePurgeJob,
-  type AccessToken,
-  type LastCalls,
-  type ReadKind,
 } from "./access/index.ts";
+import type { AccessToken, LastCalls, ReadKind } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import {
   describeRosterDrop,

@@ -11,16 +11,8 @@ import { openProcesses, type Process, type Processes } from "./platform/processe
 import { withProgress } from "./platform/jobs/progress.ts";
 import type { Failure, Given, Plan } from "./service-process.ts";
 import { startDemoAppsOf, type Running } from "./start.ts";
-import {
-  loadDemoWorldInto,
-  makeEnds,
-  openDatabaseOf,
-  openPorts,
-  settlePorts,
-  startOrEnd,
-  type Ends,
-  type Surroundings,
-} from "./start-parts.ts";
+import { loadDemoWorldInto, makeEnds, openDatabaseOf, openPorts, settlePorts, startOrEnd } from "./start-parts.ts";
+import type { Ends, Surroundings } from "./start-parts.ts";
 
 /** Time to close connections after the grace period. */
 const secondsToClose = 15;

@@ -1,13 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import {
-  listMergedGroups,
-  recordMergedApps,
-  type Change,
-  type GroupId,
-  type Merged,
-  type MergerId,
-  type SchoolId,
-} from "../directory/index.ts";
+import { listMergedGroups, recordMergedApps } from "../directory/index.ts";
+import type { Change, GroupId, Merged, MergerId, SchoolId } from "../directory/index.ts";
 import { agreementStateOf } from "./agreements/acceptance.ts";
 import type { AppAttribute } from "./attributes.ts";
 import { findGrant, listGrants, setGrant, withdrawGrant } from "./grants/grant.ts";

@@ -1,18 +1,6 @@
 import type { PersonId } from "../directory/index.ts";
-import {
-  fields,
-  findRows,
-  makeRowLock,
-  type Parameter,
-  type Queryable,
-  run,
-  sql,
-  type Sql,
-  statement,
-  type Statement,
-  table,
-  update,
-} from "../platform/database/sql.ts";
+import { fields, findRows, makeRowLock, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { Parameter, Queryable, Sql, Statement } from "../platform/database/sql.ts";
 import { recordNotices } from "./logout-notices.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Db, withTransaction } from "../platform/database/db.ts";

@@ -106,6 +106,6 @@ export { type Prepared, lockPeople, prepareForPeople, setSecretsIn } from "./set
 export type { SecondFactor } from "./second-factor/records.ts";
 export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignInSettings } from "./sign-in-settings.ts";
 export type { SignInSettings, UserNameRule } from "./sign-in-settings.ts";
-export { createStaffPerson, makeStaffPassword } from "./staff-person.ts";
+export { createStaffPerson, makeStaffPassword } from "./person-sign-in.ts";
 export { giveUserNames, giveUserNamesAtSchool } from "./user-names/give-names.ts";
 export { forgetPerson } from "./forget-person.ts";

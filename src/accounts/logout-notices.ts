@@ -1,19 +1,7 @@
 import { appIdOf } from "../access/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import {
-  fields,
-  findRows,
-  insert,
-  type Parameter,
-  type Queryable,
-  run,
-  sql,
-  type Sql,
-  statement,
-  table,
-  update,
-  jsonRows,
-} from "../platform/database/sql.ts";
+import { fields, findRows, insert, run, sql, statement, table, update, jsonRows } from "../platform/database/sql.ts";
+import type { Parameter, Queryable, Sql } from "../platform/database/sql.ts";
 
 export type LogoutNotice = {
   id: string;

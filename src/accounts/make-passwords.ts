@@ -1,12 +1,6 @@
 import { againAfterDeadlock } from "../access/index.ts";
-import {
-  personNameOf,
-  type GroupId,
-  type PersonId,
-  type PersonName,
-  type PersonRole,
-  type SchoolId,
-} from "../directory/index.ts";
+import { personNameOf } from "../directory/index.ts";
+import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";

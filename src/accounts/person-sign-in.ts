@@ -1,12 +1,13 @@
-import type { PersonId } from "../directory/index.ts";
+import { type Change, createPerson, originOf, type PersonId, type PersonName } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { endSignIns } from "./end-sign-ins.ts";
-import { forgetTriesOf, type NewCredential, writeCredential } from "./login/index.ts";
+import { forgetTriesOf, hashPassword, makePassword, type NewCredential, writeCredential } from "./login/index.ts";
 import { closePasswordRequests } from "./password-requests.ts";
 import { recordAtHome } from "./record-at-home.ts";
+import { giveRole, type NewRole, type StaffRole } from "../staff/index.ts";
 
 /** Sets a person's user name and password hash, ends their sign-ins and forgets failed tries. */
 export async function setPasswordHash(tx: Queryable, credential: NewCredential): Promise<void> {
@@ -57,4 +58,25 @@ async function setBlock(tx: Transaction, personId: PersonId, blockedAt: Date | n
 async function checkExists({ prisma }: Transaction, personId: PersonId): Promise<void> {
   const found = await prisma.person.findUnique({ where: { id: personId }, select: { id: true } });
   if (found === null) throw new AppError("not_found", "person_not_found", "The person does not exist.");
+}
+
+/** `name` is null for an account that is nobody's own. */
+type NewStaffPerson = { name: PersonName | null; username: string; role: Omit<NewRole, "holder"> };
+
+export async function makeStaffPassword(): Promise<{ password: string; passwordHash: string }> {
+  const password = makePassword("LETTERS");
+  return { password, passwordHash: await hashPassword(password) };
+}
+
+/** Creates a member of staff at no school, with a role and a login whose password they replace at first sign-in. */
+export async function createStaffPerson(
+  change: Change,
+  { name, username, passwordHash, role }: NewStaffPerson & { passwordHash: string },
+  by: { giver: readonly StaffRole[] | null; supportRoleDays: number },
+): Promise<PersonId> {
+  const origin = originOf(change);
+  const personId = await createPerson(change, { schools: [], role: "OTHER", name });
+  await setLoginIn(change.tx, { personId, username, passwordHash, mustChange: true }, origin);
+  await giveRole(change.tx, { ...role, holder: { personId } }, { ...by, origin });
+  return personId;
 }

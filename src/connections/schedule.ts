@@ -1,4 +1,4 @@
-import { dayOf } from "../platform/days.ts";
+import { dayOf } from "../platform/clock.ts";
 
 export const days = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"] as const;
 export type Day = (typeof days)[number];

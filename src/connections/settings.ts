@@ -1,6 +1,6 @@
 import { checkReceiver, type OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import { AppError } from "../platform/errors.ts";
-import { isDay } from "../platform/days.ts";
+import { isDay } from "../platform/clock.ts";
 import { seal, unseal, type EncryptionKeys } from "../platform/crypto/seal.ts";
 import { days, type Schedule } from "./schedule.ts";
 import type { RosterSource, SettingName, SourceSettings } from "./sources/source.ts";

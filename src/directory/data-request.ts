@@ -7,7 +7,7 @@ import { makeRowLock } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { addMonths, daysBetween, dayOf } from "../platform/days.ts";
+import { addMonths, daysBetween, dayOf } from "../platform/clock.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
 import { personNameOf, type PersonName } from "./person.ts";
 

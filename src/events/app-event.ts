@@ -1,17 +1,5 @@
-import {
-  fields,
-  insert,
-  literal,
-  makeFind,
-  run,
-  sql,
-  statement,
-  table,
-  type Queryable,
-  type Sql,
-  type Value,
-  newId,
-} from "../platform/database/sql.ts";
+import { fields, insert, literal, makeFind, run, sql, statement, table, newId } from "../platform/database/sql.ts";
+import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";
 
 export const appEventChannel = "app_event";

@@ -1,17 +1,7 @@
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
-import {
-  type Queryable,
-  findRows,
-  identifier,
-  literal,
-  run,
-  sql,
-  statement,
-  table,
-  type Sql,
-  type Statement,
-} from "../platform/database/sql.ts";
+import { findRows, identifier, literal, run, sql, statement, table } from "../platform/database/sql.ts";
+import type { Queryable, Sql, Statement } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 

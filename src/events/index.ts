@@ -8,13 +8,8 @@
  *             misses an event.
  * Never knows: what a school, an app or a session is; names, addresses and tokens.
  */
-export {
-  appendAppEvents,
-  appEventChannel,
-  listWrittenEvents,
-  takeBackAppEvents,
-  type WrittenEvent,
-} from "./app-event.ts";
+export { appendAppEvents, appEventChannel, listWrittenEvents, takeBackAppEvents } from "./app-event.ts";
+export type { WrittenEvent } from "./app-event.ts";
 export { auditActions, type AuditAction } from "./audit-action.ts";
 export {
   forgetInAudit,
@@ -24,19 +19,11 @@ export {
   recordAuditFrom,
   recordAuditLines,
   recordDifference,
-  type AuditLine,
-  type Origin,
   listAudit,
-  type RecordedAudit,
 } from "./audit.ts";
-export {
-  makeListEvents,
-  listEventsOf,
-  type AppEvent,
-  type AppEventAction,
-  type AppEventType,
-  type DeleteReason,
-} from "./feed.ts";
+export type { AuditLine, Origin, RecordedAudit } from "./audit.ts";
+export { makeListEvents, listEventsOf } from "./feed.ts";
+export type { AppEvent, AppEventAction, AppEventType, DeleteReason } from "./feed.ts";
 export { restartFeed, sequenceEvents, sequenceSome, forgetEvents, makeEventSweepJob, sweepEvents } from "./sequence.ts";
 export {
   dropAuditPartitions,

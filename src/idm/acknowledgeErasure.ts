@@ -5,7 +5,7 @@ import { findRows, sql, statement, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerDone } from "../platform/http/index.ts";
 import { erasure, type Erasure } from "./erasures.ts";
-import { erasureNotFound, type IdmHandler } from "./handler.ts";
+import { erasureNotFound, type IdmHandler } from "./contract.ts";
 
 const e = table("erasure", "e");
 

@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerDone } from "../platform/http/index.ts";
-import type { IdmHandler } from "./handler.ts";
+import type { IdmHandler } from "./contract.ts";
 
 const readTime = (text: string | null | undefined): Date | null => (text ? new Date(text) : null);
 

@@ -1,10 +1,5 @@
-import {
-  presentProblem,
-  requestIdOf,
-  sendProblem,
-  type ProblemType,
-  type RenderFailure,
-} from "../platform/http/index.ts";
+import { presentProblem, requestIdOf, sendProblem } from "../platform/http/index.ts";
+import type { ProblemType, RenderFailure } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
 export const makeRenderProblem =

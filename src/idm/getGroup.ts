@@ -1,7 +1,7 @@
 import { groupIsReadable, nameOfOrder, viewVersion, type IdKind } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql, table } from "../platform/database/sql.ts";
-import { groupNotFound, type IdmHandler } from "./handler.ts";
+import { groupNotFound, type IdmHandler } from "./contract.ts";
 import { group, type Group } from "./records.ts";
 
 const g = table("group", "g");

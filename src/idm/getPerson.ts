@@ -1,6 +1,6 @@
 import { personIsReadable, readTable, syncedPersonIsListed } from "../access/index.ts";
 import { answerRead } from "../platform/http/index.ts";
-import { userNotFound, type IdmHandler } from "./handler.ts";
+import { userNotFound, type IdmHandler } from "./contract.ts";
 import { listedPersonWithStatus, makePersonReads, person } from "./records.ts";
 
 const p = readTable("person", "p");

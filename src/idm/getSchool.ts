@@ -1,7 +1,7 @@
 import { readTable, schoolIsReadable, viewVersion } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import { sql } from "../platform/database/sql.ts";
-import { schoolNotFound, type IdmHandler } from "./handler.ts";
+import { schoolNotFound, type IdmHandler } from "./contract.ts";
 import { school, type School } from "./records.ts";
 
 const s = readTable("school", "s");

@@ -10,19 +10,9 @@ import {
 } from "../access/index.ts";
 import { table } from "../platform/database/sql.ts";
 import { answerObject, makeObjectQuery, type ObjectQuery } from "../platform/http/index.ts";
-import { organizationNotFound, type IdmHandler } from "./handler.ts";
-import {
-  group,
-  groupsOfSchool,
-  ofSchool,
-  oneSchool,
-  peopleOfSchool,
-  person,
-  school,
-  user,
-  type OfSchool,
-  type Roster,
-} from "./records.ts";
+import { organizationNotFound, type IdmHandler } from "./contract.ts";
+import { group, groupsOfSchool, ofSchool, oneSchool, peopleOfSchool, person, school, user } from "./records.ts";
+import type { OfSchool, Roster } from "./records.ts";
 
 const s = readTable("school", "s");
 const g = table("group", "g");

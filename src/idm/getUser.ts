@@ -1,6 +1,6 @@
 import { readTable, userIsReadable } from "../access/index.ts";
 import { answerRead } from "../platform/http/index.ts";
-import { userNotFound, type IdmHandler } from "./handler.ts";
+import { userNotFound, type IdmHandler } from "./contract.ts";
 import { makePersonReads, user } from "./records.ts";
 
 const p = readTable("person", "p");

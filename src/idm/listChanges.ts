@@ -8,7 +8,7 @@ import type { ReadShare } from "../platform/database/shares.ts";
 import { findRows, sql, statement } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 import { bitsOf, readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
-import { timeFor, type IdmHandler } from "./handler.ts";
+import { timeFor, type IdmHandler } from "./contract.ts";
 
 const listEvents = makeListEvents(subjectNow);
 

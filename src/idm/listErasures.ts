@@ -3,7 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import { sql, table } from "../platform/database/sql.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { erasure, type Erasure } from "./erasures.ts";
-import type { IdmHandler } from "./handler.ts";
+import type { IdmHandler } from "./contract.ts";
 
 const e = table("erasure", "e");
 

@@ -12,7 +12,7 @@ import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { jsonArray, jsonCode, jsonFrom, jsonObject } from "../platform/database/json-sql.ts";
 import { sql, table, type Sql, type Value, lookUp } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
-import type { IdmHandler } from "./handler.ts";
+import type { IdmHandler } from "./contract.ts";
 
 type Schemas = components["schemas"];
 type IdentifierChange = Schemas["IdentifierChange"];

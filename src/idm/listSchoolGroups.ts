@@ -1,7 +1,7 @@
 import { groupIsReadable, groupIsSynced, visibleBy } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { table, type Parameters } from "../platform/database/sql.ts";
-import { organizationNotFound, type IdmHandler } from "./handler.ts";
+import { organizationNotFound, type IdmHandler } from "./contract.ts";
 import { groupsOfSchool, listedGroup, ofSchool, type ListedGroup, type OfSchool } from "./records.ts";
 
 const g = table("group", "g");

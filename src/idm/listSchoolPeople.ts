@@ -1,6 +1,6 @@
 import { personIsListed, readTable, syncedPersonIsListed } from "../access/index.ts";
 import { answerList } from "../platform/http/index.ts";
-import { organizationNotFound, type IdmHandler } from "./handler.ts";
+import { organizationNotFound, type IdmHandler } from "./contract.ts";
 import { listedPerson, listedPersonWithStatus, makePeopleLists } from "./records.ts";
 
 const p = readTable("person", "p");

@@ -1,7 +1,7 @@
 import { fromShownSchools, viewVersion } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { sql } from "../platform/database/sql.ts";
-import type { IdmHandler } from "./handler.ts";
+import type { IdmHandler } from "./contract.ts";
 import { school, type School } from "./records.ts";
 
 const schools = makeListQuery<School, { client: string }>("idm_schools", ({ client }) => ({

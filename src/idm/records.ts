@@ -14,11 +14,8 @@ import {
   schoolIsShown,
   viewVersion,
   viewVersionOfPerson,
-  type AccessToken,
-  type IdKind,
-  type PeopleOrder,
-  type PeopleReader,
 } from "../access/index.ts";
+import type { AccessToken, IdKind, PeopleOrder, PeopleReader } from "../access/index.ts";
 import { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "../platform/http/index.ts";
 import {
   jsonArray,

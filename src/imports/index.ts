@@ -24,14 +24,8 @@ export {
 } from "./preview/waiting.ts";
 export { listFaultyRows, type FaultyRow } from "./rows/faulty-rows.ts";
 export { lookAhead } from "./apply/part.ts";
-export {
-  listCarriedOver,
-  listGroupMoves,
-  listLookAlikes,
-  type ExistingGroup,
-  type GroupMove,
-  type RosterGroup,
-} from "./difference/look-alikes.ts";
+export { listCarriedOver, listGroupMoves, listLookAlikes } from "./difference/look-alikes.ts";
+export type { ExistingGroup, GroupMove, RosterGroup } from "./difference/look-alikes.ts";
 export { listPeopleOfImport, type PersonOfImport } from "./difference/listed-people.ts";
 export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./apply/of-person.ts";
@@ -62,14 +56,8 @@ export { listWarnings } from "./rows/warnings.ts";
 export { makeImportSweep } from "./sweep.ts";
 export { confirmUndo, listUndo, previewUndo, undoImport } from "./undo/undo.ts";
 export type { UndoEntry } from "./undo/plan.ts";
-export {
-  deleteColumnMapping,
-  getUpload,
-  listColumnMappings,
-  shownEncoding,
-  type KeptMapping,
-  type Upload,
-} from "./preview/unmapped.ts";
+export { deleteColumnMapping, getUpload, listColumnMappings, shownEncoding } from "./preview/unmapped.ts";
+export type { KeptMapping, Upload } from "./preview/unmapped.ts";
 export { separators, type SeparatorName } from "./read/csv.ts";
 export { readJsonRecords } from "./read/json-records.ts";
 export { schoolYearOf } from "./school-year.ts";

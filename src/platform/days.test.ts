@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addMonths, dayOf, daysBetween, isDay, isInstant } from "./days.ts";
+import { addMonths, dayOf, daysBetween, isDay, isInstant } from "./clock.ts";
 
 test.each([
   ["2026-02-03", 1, "2026-03-03"],

@@ -12,14 +12,6 @@ export { activities, type Activity } from "./activities.ts";
 export { peopleCategories, dataCategories, type DataCategory, type PeopleCategory } from "./categories.ts";
 export { keptFor, storedTables } from "./kept-for.ts";
 export { measures } from "./measures.ts";
-export {
-  periods,
-  periodText,
-  retentionText,
-  retentionWords,
-  variables,
-  type Days,
-  type Period,
-  type PeriodCode,
-} from "./periods.ts";
+export { periods, periodText, retentionText, retentionWords, variables } from "./periods.ts";
+export type { Days, Period, PeriodCode } from "./periods.ts";
 export type { Words } from "./words.ts";

@@ -15,4 +15,4 @@ export { listErrors } from "./guides.ts";
 export { readRuleSets } from "./rules.ts";
 export { readClient } from "./packages/client.ts";
 export { makePublishRouter } from "./router.ts";
-export { makeWellKnown } from "./well-known.ts";
+export { makeWellKnown } from "./router.ts";

@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import { Router, type RequestHandler } from "express";
+import { type RequestHandler, Router } from "express";
 import { makeBilingualRouter } from "./bilingual.ts";
 import { makeChangelogRouter } from "./changelog-page.ts";
-import { makeDownloadsRouter, type Packages } from "./downloads.ts";
-import { loadPublishedDocuments, loadPublishedReleases } from "./documents.ts";
-import { listGuides, makeGuidesRouter, type GuideSettings } from "./guides.ts";
+import { loadPublishedDocuments, loadPublishedReleases, type Place } from "./documents.ts";
+import { type GuideSettings, listGuides, makeGuidesRouter } from "./guides.ts";
 import {
   listContents,
   makeArticles,
@@ -15,8 +14,11 @@ import {
   sendPage,
 } from "./pages.ts";
 import { makeSearch, type Search } from "./search.ts";
-import { answerPage, answerStatic, onFirstRequest, refuseOtherMethods } from "./static-answer.ts";
+import { answerPage, answerStatic, onFirstRequest, refuseOtherMethods, runAside } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
+import { packageNames } from "./contents.ts";
+import type { Origin } from "./packages/pack.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
 
 type PublishOptions = GuideSettings & { packages: Packages; isReady(): Promise<boolean> };
 
@@ -84,3 +86,51 @@ const openToEveryOrigin: RequestHandler = (_req, res, next) => {
   });
   next();
 };
+
+/** Where the sources of the packages are and under which licence, as the operator names them. */
+export type Packages = Pick<Origin, "repository" | "licence">;
+
+const module = new URL("./packages/make.ts", import.meta.url);
+const typeOf = (name: string): string => (name.endsWith(".js") ? "text/javascript; charset=utf-8" : "application/gzip");
+
+/** Serves the packages for partners, each made at its first request. */
+export function makeDownloadsRouter(place: Place & { packages: Packages }): Router {
+  const { platform, baseUrl, issuerUrl, packages } = place;
+  const origin: Origin = { platform, baseUrl, issuerUrl, ...packages };
+  const router = Router();
+  for (const name of packageNames) {
+    const makeAnswer = async () => {
+      const bytes = (await runAside({ module, seconds: 60 }, { name, origin })) as Uint8Array;
+      return answerStatic(Buffer.from(bytes), { contentType: typeOf(name) });
+    };
+    router.get(`/${name}`, onFirstRequest(makeAnswer));
+  }
+  return router;
+}
+
+const securityPath = "/.well-known/security.txt";
+/** Counted from the reading: the contact comes from the configuration of now. */
+const validDays = 180;
+
+type WellKnown = { issuerUrl: string; securityContact: string | null; clock: Clock; passwordPage: string };
+
+/**
+ * Says whom to tell of a weakness, and leads password managers to the page where a password is changed.
+ *
+ * Source: RFC 9116; W3C, A Well-Known URL for Changing Passwords.
+ */
+export function makeWellKnown({ issuerUrl, securityContact, clock, passwordPage }: WellKnown): Router {
+  const router = Router();
+  router.get("/.well-known/change-password", (_request, response) => response.redirect(302, passwordPage));
+  router.get(securityPath, (_request, response, next) => {
+    if (securityContact === null) return next();
+    const lines = [
+      `Contact: ${securityContact}`,
+      `Expires: ${addDays(clock(), validDays).toISOString()}`,
+      `Canonical: ${new URL(securityPath, issuerUrl).href}`,
+      "Preferred-Languages: de, en",
+    ];
+    response.type("text/plain").send(`${lines.join("\n")}\n`);
+  });
+  return router;
+}

@@ -1,11 +1,5 @@
-import {
-  hasWayToSignIn,
-  joinRetention,
-  type PersonId,
-  type PersonName,
-  type RetentionDefaults,
-  type SchoolId,
-} from "../directory/index.ts";
+import { hasWayToSignIn, joinRetention } from "../directory/index.ts";
+import type { PersonId, PersonName, RetentionDefaults, SchoolId } from "../directory/index.ts";
 import { fields, makeFind, sql, table } from "../platform/database/sql.ts";
 import type { Parameters, Part, Queryable, Sql } from "../platform/database/sql.ts";
 

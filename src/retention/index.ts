@@ -17,4 +17,4 @@ export { listRetentionHolds, makeRetentionJob, releaseRetention, type RetentionH
 export { findPolicy, listSchoolsOfState, listStatesWithPolicy, putPolicy, withProposal } from "./policy.ts";
 export type { RetentionPolicy } from "./policy.ts";
 export { makeSchoolAuditSweep } from "./sweep-audit.ts";
-export { suggestPolicy } from "./state-rules.ts";
+export { suggestPolicy } from "./policy.ts";

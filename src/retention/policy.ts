@@ -1,9 +1,9 @@
 import { previewChange } from "../access/index.ts";
 import { checkLines, type RetentionDefaults, type RetentionStart, type SchoolId } from "../directory/index.ts";
-import { recordAudit, type Origin } from "../events/index.ts";
+import { type Origin, recordAudit } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
+import { type PrismaDb, type RecordStore, type Transaction, withPrismaTransaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { longestReason } from "./exemption.ts";
 import type { RetentionRules } from "./due.ts";
@@ -140,3 +140,16 @@ export async function listSchoolsOfState(
   });
   return found.map(({ id }) => id as SchoolId);
 }
+
+const rules: Readonly<Record<string, (reason: string) => RetentionPolicy>> = {
+  "DE-RP": (reason) => ({ ...none, leftMonths: { value: 12, reason, from: "SCHOOL_YEAR_END" } }),
+  "DE-SH": (reason) => ({
+    ...none,
+    leftMonths: { value: 0, reason, from: "LEAVING" },
+    inactiveMonths: { value: 12, reason, includesRoster: false },
+  }),
+};
+
+/** A policy that follows the rules of a state, with the reason in the language of a reader; null for unknown rules. */
+export const suggestPolicy = (state: string, reason: (state: string) => string): RetentionPolicy | null =>
+  rules[state]?.(reason(state)) ?? null;

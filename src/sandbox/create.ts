@@ -9,12 +9,8 @@ import {
   addMembership,
   auditChange,
   originOf,
-  type Change,
-  type GroupId,
-  type PersonName,
-  type PersonRole,
-  type SchoolId,
 } from "../directory/index.ts";
+import type { Change, GroupId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import { addDays } from "../platform/clock.ts";
 import type { PrismaDb, RecordStore } from "../platform/database/db.ts";

@@ -11,12 +11,8 @@ import {
   renameGroup,
   restorePerson,
   softDeletePerson,
-  type Change,
-  type GroupId,
-  type PersonId,
-  type PersonName,
-  type SchoolId,
 } from "../directory/index.ts";
+import type { Change, GroupId, PersonId, PersonName, SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";

@@ -11,7 +11,7 @@
 export * from "./class-teachers.ts";
 export * from "./find-roles.ts";
 export * from "./give-role.ts";
-export * from "./held-roles-sql.ts";
+export * from "./role.ts";
 export { listHigherHolders, refuseHigherHolder, type Covered } from "./higher-holder.ts";
 export * from "./reach.ts";
 export { adminScopesOf, staffRoleNames, targetOf } from "./role.ts";

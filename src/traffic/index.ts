@@ -8,15 +8,8 @@
  * Never knows: what an app may see, who may read a figure, what a contract describes.
  */
 export { makeTraffic, type Traffic } from "./traffic.ts";
-export {
-  deleteFiguresOf,
-  findFigures,
-  writeCounts,
-  type Counted,
-  type FigureStep,
-  type Metric,
-  type Subject,
-} from "./figures.ts";
+export { deleteFiguresOf, findFigures, writeCounts } from "./figures.ts";
+export type { Counted, FigureStep, Metric, Subject } from "./figures.ts";
 export { listApiRequests, listSignOnAttempts, type SignOnAttempt } from "./read-logs.ts";
 export type { ApiRequest, SignOnStep } from "./logs.ts";
 export { findBackupAge, listJobRuns, recordBackup, type JobRun } from "./job-runs.ts";

@@ -3,17 +3,8 @@ import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { makeUuid, shortCodeOf } from "../platform/crypto/ids.ts";
 import type { SentParameter } from "../platform/advice/sign-on/index.ts";
-import {
-  insert,
-  run,
-  sql,
-  statement,
-  table,
-  type NewRow,
-  type Queryable,
-  tableRows,
-  toJsonRows,
-} from "../platform/database/sql.ts";
+import { insert, run, sql, statement, table, tableRows, toJsonRows } from "../platform/database/sql.ts";
+import type { NewRow, Queryable } from "../platform/database/sql.ts";
 
 /** `code` is the error code of a refusal. */
 export type ApiRequest = Prisma.ApiRequestModel;

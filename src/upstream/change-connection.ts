@@ -7,16 +7,8 @@ import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { checkLimit, run, sql, statement, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
-import {
-  type Connection,
-  connectionNotFound,
-  type ConnectionSettings,
-  type ConnectionUpdate,
-  findConnection,
-  lockConnection,
-  type NewConnection,
-  type RuleField,
-} from "./connection.ts";
+import { connectionNotFound, findConnection, lockConnection } from "./connection.ts";
+import type { Connection, ConnectionSettings, ConnectionUpdate, NewConnection, RuleField } from "./connection.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type Profile, profiles } from "./profiles.ts";
 import { sealJson, secretPurpose } from "./sealed-json.ts";

@@ -123,3 +123,16 @@ export async function listConnections({ prisma }: RecordStore, of: ListedConnect
   const found = await prisma.upstreamConnection.findMany({ where, orderBy: { id: "asc" }, take: limit, omit: omitted });
   return found.map(present);
 }
+
+/** What is typed at the provider. */
+export type ConnectionAddresses = { redirectUri: string; backchannelLogoutUri: string; postLogoutRedirectUri: string };
+
+/** A redirect URI for each connection, so that one provider cannot send what another answered. */
+export function addressesOf(issuerUrl: string, connectionId: ConnectionId): ConnectionAddresses {
+  const base = `${issuerUrl.replace(/\/$/, "")}/upstream/${connectionId}`;
+  return {
+    redirectUri: `${base}/callback`,
+    backchannelLogoutUri: `${base}/backchannel-logout`,
+    postLogoutRedirectUri: `${base}/signed-out`,
+  };
+}

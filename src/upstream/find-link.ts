@@ -4,15 +4,8 @@ import type { AccountRefusal } from "./failures.ts";
 import type { PersonId } from "../directory/index.ts";
 import { isOfSchool, readRuleValue, type Claims } from "./claims.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
-import {
-  factsTables,
-  findMatches,
-  findPersonFacts,
-  personFacts,
-  toRuleParameters,
-  type FactsParameters,
-  type PersonFacts,
-} from "./roster.ts";
+import { factsTables, findMatches, findPersonFacts, personFacts, toRuleParameters } from "./roster.ts";
+import type { FactsParameters, PersonFacts } from "./roster.ts";
 
 /** An account at the provider, proven by an ID token. */
 export type Account = { issuer: string; subject: string; claims: Claims };

@@ -1,21 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { limitClaims, readClaim, readRuleValue, readText, type Claims } from "./claims.ts";
 import { refuseOff, goUpstream } from "./round-trip.ts";
-import { addressesOf } from "./addresses.ts";
+import { addressesOf } from "./connection.ts";
 import { UpstreamError } from "./failures.ts";
 import { findPersonOf, type Account, type Found } from "./find-link.ts";
 import { letWait } from "./guest.ts";
 import { noteSuccess } from "./note-outcome.ts";
 import { profiles } from "./profiles.ts";
-import {
-  exchangeCode,
-  readUserinfo,
-  refuseOtherIssuer,
-  refuseOtherParty,
-  verifyToken,
-  type Known,
-  type Tokens,
-} from "./provider.ts";
+import { exchangeCode, readUserinfo, refuseOtherIssuer, refuseOtherParty, verifyToken } from "./provider.ts";
+import type { Known, Tokens } from "./provider.ts";
 import { readAuthTime, refuseOldSignIn } from "./freshness.ts";
 import { linkByRule, newSessionId, recordSignIn } from "./record-sign-in.ts";
 import { recordRefusal } from "./refusals.ts";

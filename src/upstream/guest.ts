@@ -1,13 +1,6 @@
 import { giveUserNames } from "../accounts/index.ts";
-import {
-  auditChange,
-  createPerson,
-  findTextFault,
-  type Change,
-  type PersonId,
-  type PersonName,
-  type SchoolId,
-} from "../directory/index.ts";
+import { auditChange, createPerson, findTextFault } from "../directory/index.ts";
+import type { Change, PersonId, PersonName, SchoolId } from "../directory/index.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { findRows, sql, statement, table } from "../platform/database/sql.ts";

@@ -15,16 +15,9 @@
  */
 export { createConnectionIn, deleteConnectionIn, updateConnectionIn } from "./change-connection.ts";
 export { forgetLostUpstreamSecrets, reEncryptUpstreamSecrets } from "./ready-connection.ts";
-export { addressesOf } from "./addresses.ts";
-export {
-  findConnection,
-  listConnections,
-  type Connection,
-  type ConnectionUpdate,
-  type NewConnection,
-  type Normalisation,
-  type Rule,
-} from "./connection.ts";
+export { addressesOf } from "./connection.ts";
+export { findConnection, listConnections } from "./connection.ts";
+export type { Connection, ConnectionUpdate, NewConnection, Normalisation, Rule } from "./connection.ts";
 export {
   accountRefusals,
   connectionFailures,
@@ -42,9 +35,6 @@ export { countKeys } from "./roster.ts";
 export { profiles } from "./profiles.ts";
 export { dismissRefusalIn, listRefusals, type Refusal } from "./refusals.ts";
 export {
-  type FoundSchool,
-  type SchoolLogin,
-  type WayIn,
   allowsLocalPasswords,
   closeEmergencyIn,
   findSchoolByLinkName,
@@ -55,6 +45,7 @@ export {
   putWayInIn,
   schoolLoginsOf,
 } from "./way-in.ts";
+export type { FoundSchool, SchoolLogin, WayIn } from "./way-in.ts";
 export {
   closeSetUpLinkIn,
   createSetUpLinkIn,
@@ -65,13 +56,5 @@ export {
   type SetUpLink,
 } from "./set-up-links.ts";
 export type { TestedSignIn } from "./test-sign-in.ts";
-export {
-  makeUpstream,
-  type Back,
-  type Begun,
-  type Destination,
-  type Finished,
-  type SignedInUpstream,
-  type Start,
-  type Upstream,
-} from "./upstream.ts";
+export { makeUpstream } from "./upstream.ts";
+export type { Back, Begun, Destination, Finished, SignedInUpstream, Start, Upstream } from "./upstream.ts";

@@ -1,17 +1,8 @@
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import {
-  findRows,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-  type Sql,
-  type Statement,
-  type Value,
-} from "../platform/database/sql.ts";
+import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { Sql, Statement, Value } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { Contact } from "./contact.ts";

@@ -1,16 +1,7 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import { openJson, sealJson, secretPurpose } from "./sealed-json.ts";
-import {
-  fields,
-  findRows,
-  type Queryable,
-  run,
-  sql,
-  type Sql,
-  statement,
-  table,
-  update,
-} from "../platform/database/sql.ts";
+import { fields, findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { Queryable, Sql } from "../platform/database/sql.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { ConnectionState, Rule } from "./connection.ts";
 import { UpstreamError } from "./failures.ts";

@@ -4,16 +4,8 @@ import { recordAudit } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
-import {
-  columnNames,
-  findRows,
-  insert,
-  sql,
-  statement,
-  table,
-  update,
-  type Queryable,
-} from "../platform/database/sql.ts";
+import { columnNames, findRows, insert, sql, statement, table, update } from "../platform/database/sql.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 import { keepClaims } from "./claims.ts";
 import { UpstreamError } from "./failures.ts";
 import type { Account } from "./find-link.ts";

@@ -1,14 +1,6 @@
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
-import {
-  fields,
-  findRows,
-  sql,
-  statement,
-  table,
-  type Queryable,
-  type Sql,
-  type Value,
-} from "../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
 import { holdsAnyRole, holdsRoleBeyondHome } from "../staff/index.ts";
 import type { Normalisation, Rule, RuleField } from "./connection.ts";
 

@@ -17,7 +17,7 @@ import { UpstreamError } from "./failures.ts";
 import type { ConnectionId } from "./ids.ts";
 import { connection, connectionFields, type ConnectionRow } from "./ready-connection.ts";
 import type { RoundTripDeps, Start } from "./upstream.ts";
-import { addressesOf } from "./addresses.ts";
+import { addressesOf } from "./connection.ts";
 import { profiles } from "./profiles.ts";
 import { authorizationUrl, challengeOf, type Known } from "./provider.ts";
 import { maxAgeOf, promptOf } from "./freshness.ts";

@@ -4,13 +4,8 @@ import type { GroupId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import {
-  storeOf,
-  withPrismaTransaction,
-  type PrismaDb,
-  type RecordStore,
-  type Transaction,
-} from "../platform/database/db.ts";
+import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
+import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
 import { checkLimit, findRows, sql, statement, table, update, type Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { keepClaims, type Claims } from "./claims.ts";

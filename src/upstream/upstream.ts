@@ -6,7 +6,7 @@ import type { PrismaDb } from "../platform/database/db.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { makeGuardedSender } from "../platform/outbound/guarded-request.ts";
 import type { Log } from "../platform/telemetry/log.ts";
-import { addressesOf } from "./addresses.ts";
+import { addressesOf } from "./connection.ts";
 import { goUpstream, refuseOff } from "./round-trip.ts";
 import { makeContact, type Contact } from "./contact.ts";
 import { isConnectionFailure, UpstreamError, type UpstreamFailure } from "./failures.ts";

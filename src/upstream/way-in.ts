@@ -1,18 +1,8 @@
 import type { SchoolId } from "../directory/index.ts";
 import { type Origin, recordAudit } from "../events/index.ts";
 import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
-import {
-  fields,
-  findRows,
-  makeRowLock,
-  type Queryable,
-  searched,
-  sql,
-  type Sql,
-  statement,
-  table,
-  type Value,
-} from "../platform/database/sql.ts";
+import { fields, findRows, makeRowLock, searched, sql, statement, table } from "../platform/database/sql.ts";
+import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { Profile } from "./profiles.ts";

@@ -1,16 +1,8 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PrismaDb, RecordStore, Store, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import {
-  fields,
-  makeFind,
-  makeFindOne,
-  makeRowLock,
-  type Queryable,
-  sql,
-  table,
-  type Sql,
-} from "../platform/database/sql.ts";
+import { fields, makeFind, makeFindOne, makeRowLock, sql, table } from "../platform/database/sql.ts";
+import type { Queryable, Sql } from "../platform/database/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";

@@ -35,13 +35,11 @@ export {
   getDelivery,
   listDeliveries,
   listDeliveriesOf,
-  type DeliveryOfSubject,
   redeliverFailed,
   redeliverIn,
   sendTestEventIn,
-  type Attempt,
-  type Delivery,
 } from "./log.ts";
+export type { DeliveryOfSubject, Attempt, Delivery } from "./log.ts";
 export { recordAttempts, type AttemptRules } from "./listener/attempts.ts";
 export { makeListenerIn } from "./listener/endpoint.ts";
 export { replayIn } from "./listener/replay.ts";

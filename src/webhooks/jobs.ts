@@ -1,17 +1,18 @@
 import { appEventChannel, sequenceSome } from "../events/index.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { PrismaDb } from "../platform/database/db.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
+import { type PrismaDb, withTransaction } from "../platform/database/db.ts";
 import { makeGuardedSender, type OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { listenFor, makeWakeUp, type Listener } from "../platform/jobs/wake-up.ts";
+import { type Listener, listenFor, makeWakeUp } from "../platform/jobs/wake-up.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { makeDispatcher } from "./delivery/dispatcher.ts";
 import { dropLeft } from "./drop.ts";
 import { deliveryChannel, fanOut } from "./fan-out.ts";
 import { endListeners } from "./listener/endpoint.ts";
-import { makeListenerWaits, type ListenerWaits } from "./listener/waits.ts";
-import { sweepWebhooks } from "./sweep.ts";
+import { type ListenerWaits, makeListenerWaits } from "./listener/waits.ts";
+import { makeFindOne, sql, table } from "../platform/database/sql.ts";
+import { lockQueues, promoteNext } from "./queue.ts";
 
 export type WebhookSettings = {
   timeoutMs: number;
@@ -104,4 +105,41 @@ export function makeWebhooks({
       await sender.close();
     },
   };
+}
+
+const most = 1000;
+
+const d = table("webhookDelivery", "d");
+const a = table("webhookAttempt", "a");
+
+type Batch = { before: Date; now: Date; after: string };
+
+const sweepBatch = makeFindOne<{ gone: number; last: string }, Batch>(
+  ({ before, now, after }) => sql`
+  WITH oldest AS (SELECT ${d.id}, ${d.createdAt} FROM ${d} WHERE ${d.id} > ${after} ORDER BY ${d.id} LIMIT ${most}),
+  gone AS (
+    DELETE FROM ${d} USING oldest WHERE ${d.id} = oldest.id AND oldest.created_at < ${before}
+    RETURNING ${d.id}, ${d.endpointId}, ${d.subjectId}),
+  attempts AS (DELETE FROM ${a} USING gone WHERE ${a.deliveryId} = gone.id),
+  promoted AS (${promoteNext(sql`gone`, now)})
+  SELECT count(*)::int AS gone, coalesce(max(id), 0)::text AS last FROM gone`,
+  "webhooks.sweep",
+);
+
+/** Removes old deliveries and expired secrets; returns the number of deliveries. Units: logDays in days of 24 hours. */
+export async function sweepWebhooks(
+  db: PrismaDb,
+  { now, logDays, signal }: { now: Date; logDays: number; signal: AbortSignal },
+): Promise<number> {
+  await db.prisma.webhookSecret.deleteMany({ where: { expiresAt: { lte: now } } });
+  const before = addDays(now, -logDays);
+  let swept = 0;
+  for (let [gone, last] = [most, "0"]; gone === most && !signal.aborted; swept += gone) {
+    const after = last;
+    ({ gone, last } = await withTransaction(db, async (tx) => {
+      await lockQueues(tx, "exclusive");
+      return sweepBatch(tx, { before, now, after });
+    }));
+  }
+  return swept;
 }

@@ -3,16 +3,8 @@ import { makeSortKey, type SortOrder } from "../../directory/index.ts";
 import type { PublicKey } from "../../platform/crypto/public-key.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import {
-  fields,
-  makeFind,
-  makeRowLock,
-  sql,
-  table,
-  type Queryable,
-  type Sql,
-  type Value,
-} from "../../platform/database/sql.ts";
+import { fields, makeFind, makeRowLock, sql, table } from "../../platform/database/sql.ts";
+import type { Queryable, Sql, Value } from "../../platform/database/sql.ts";
 import { commandLineClientId, type ClientId, type ScopeName } from "../token.ts";
 
 /** A checked URI that this service calls; the only kind that is stored. */

@@ -1,6 +1,10 @@
-import { identifier, join, literal, sql, table, type Sql } from "../../platform/database/sql.ts";
+import { identifier, join, literal, sql, type Sql, table, type Value } from "../../platform/database/sql.ts";
 import { schoolIsShown } from "../visibility.ts";
 import { allProperties, comparedProperties } from "./snapshot.ts";
+import { appendAppEvents } from "../../events/index.ts";
+import { recordDisclosures, type Writer } from "../disclosure/record.ts";
+import { withErasures } from "../erasures.ts";
+import { withAppIds } from "../pairwise.ts";
 
 const isChanged = (property: string): Sql => {
   if (property === "status") return sql`is_new_status`;
@@ -72,3 +76,13 @@ export const selectDiff = (before: Sql, after: Sql): Sql => sql`
         ELSE 'access_withdrawn' END AS reason
     FROM (${classify(before, after)}) AS classified CROSS JOIN LATERAL unnest(actions) AS action
   ) AS emitted`;
+
+/** One statement that appends the events of a change and records who can be read from now on, from two snapshots. */
+export function appendChange(
+  { before, after, ctes }: { before: Sql; after: Sql; ctes: readonly Sql[] },
+  { now, traceparent, by }: { now: Value; traceparent: Value; by: Writer },
+): Sql {
+  const events = withErasures(withAppIds(selectDiff(before, after)), now);
+  const all = join([...ctes, recordDisclosures(before, after, { now, by }), events.ctes], ",\n");
+  return appendAppEvents({ ctes: all, events: events.events }, now, traceparent);
+}

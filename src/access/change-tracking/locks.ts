@@ -1,15 +1,7 @@
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
-import {
-  findRows,
-  makeFindOne,
-  run,
-  sql,
-  statement,
-  table,
-  type Sql,
-  type Statement,
-} from "../../platform/database/sql.ts";
+import { findRows, makeFindOne, run, sql, statement, table } from "../../platform/database/sql.ts";
+import type { Sql, Statement } from "../../platform/database/sql.ts";
 
 const person = table("person");
 const a = table("affiliation", "a");

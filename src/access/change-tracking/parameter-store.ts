@@ -1,27 +1,12 @@
-import {
-  findRows,
-  run,
-  sql,
-  statement,
-  type Parameter,
-  type Queryable,
-  type Statement,
-} from "../../platform/database/sql.ts";
+import { findRows, run, sql, statement } from "../../platform/database/sql.ts";
+import type { Parameter, Queryable, Statement } from "../../platform/database/sql.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import type { Writer } from "../disclosure/record.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
-import { appendChange } from "./append.ts";
+import { appendChange } from "./diff.ts";
 import { keepSeen } from "./seen.ts";
-import {
-  selectSnapshot,
-  snapshotRecord,
-  type SnapshotRow,
-  fromSubjects,
-  valuesOf,
-  type SnapshotStore,
-  type Subject,
-  type SubjectValues,
-} from "./snapshot.ts";
+import { selectSnapshot, snapshotRecord, fromSubjects, valuesOf } from "./snapshot.ts";
+import type { SnapshotRow, SnapshotStore, Subject, SubjectValues } from "./snapshot.ts";
 
 const find = statement<SubjectValues>((values) => selectSnapshot(fromSubjects(values)), "access.findSnapshot");
 

@@ -4,7 +4,7 @@ import { analyzeFilled } from "../../platform/database/statistics.ts";
 import { currentTraceparent } from "../../platform/telemetry/tracing/index.ts";
 import type { Queryable, Sql, Statement, Value } from "../../platform/database/sql.ts";
 import { takeAnnounced } from "./announced.ts";
-import { appendChange } from "./append.ts";
+import { appendChange } from "./diff.ts";
 import { keepSeen } from "./seen.ts";
 import {
   selectOtherUsers,
@@ -14,13 +14,10 @@ import {
   selectSynced,
   snapshotRecord,
   snapshotTypes,
-  type SnapshotRow,
   fromSubjects,
   valuesOf,
-  type SnapshotStore,
-  type Subject,
-  type SubjectValues,
 } from "./snapshot.ts";
+import type { SnapshotRow, SnapshotStore, Subject, SubjectValues } from "./snapshot.ts";
 
 const subjectTypes = { type: "text", id: "uuid", client_id: "text" };
 const pairTypes = { client_id: "text", person_id: "uuid" };

@@ -1,14 +1,7 @@
 import type { StaffRoleName } from "../../../generated/prisma/enums.ts";
 import type { PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
-import {
-  makeFind,
-  sql,
-  table,
-  type Columns,
-  type Queryable,
-  type Sql,
-  type Value,
-} from "../../platform/database/sql.ts";
+import { makeFind, sql, table } from "../../platform/database/sql.ts";
+import type { Columns, Queryable, Sql, Value } from "../../platform/database/sql.ts";
 import { appIsSuspended } from "../apps/app.ts";
 import type { GrantSettings } from "../grants/grant.ts";
 import type { ClientId } from "../token.ts";

@@ -4,19 +4,8 @@ import { gradeOfNames, type PersonId, type SchoolId } from "../../directory/inde
 import { recordAudit, recordAuditFrom } from "../../events/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../../platform/database/db.ts";
-import {
-  empty,
-  fields,
-  findRows,
-  join,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-  type Sql,
-  type Value,
-} from "../../platform/database/sql.ts";
+import { empty, fields, findRows, join, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import type { Sql, Value } from "../../platform/database/sql.ts";
 import {
   makeForCount,
   secondsUntil,

@@ -1,7 +1,7 @@
 import { checkText, type PersonId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { columnNames, insert, type Queryable, run, sql, statement } from "../../platform/database/sql.ts";
-import { foldText } from "../../platform/text/fold-text.ts";
+import { foldText } from "../../platform/text/likeness.ts";
 
 /** Width, case and surrounding space do not matter. */
 export const foldUsername = (username: string): string => foldText(username);

@@ -1,17 +1,8 @@
 import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { PersonId } from "../../directory/index.ts";
-import {
-  columnNames,
-  findRows,
-  insert,
-  sql,
-  statement,
-  table,
-  type Sql,
-  type Value,
-  type Queryable,
-} from "../../platform/database/sql.ts";
+import { columnNames, findRows, insert, sql, statement, table } from "../../platform/database/sql.ts";
+import type { Sql, Value, Queryable } from "../../platform/database/sql.ts";
 import type { Bucket } from "../../platform/database/token-bucket.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
 import { readAddress } from "../../platform/server/client-address.ts";

@@ -5,15 +5,13 @@ import {
   findRows,
   insert,
   makeRun,
-  type Queryable,
   run,
   sql,
-  type Sql,
   statement,
   table,
   update,
-  type Value,
 } from "../../platform/database/sql.ts";
+import type { Queryable, Sql, Value } from "../../platform/database/sql.ts";
 
 /** The first `free` failed tries cost no wait; each further one doubles it, up to the longest. */
 export type RateLimitKind = {

@@ -1,15 +1,7 @@
 import { randomInt } from "node:crypto";
 import { type PersonId, type PersonName, personNameOf, type SchoolId } from "../../directory/index.ts";
-import {
-  columnNames,
-  findRows,
-  insert,
-  makeFind,
-  type Queryable,
-  sql,
-  statement,
-  table,
-} from "../../platform/database/sql.ts";
+import { columnNames, findRows, insert, makeFind, sql, statement, table } from "../../platform/database/sql.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { findSignInSettings, type SignInSettings, type UserNameRule } from "../sign-in-settings.ts";
 import { makeBase } from "./make-base.ts";
 import { friendlyWords } from "./words.ts";

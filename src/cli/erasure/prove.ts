@@ -4,7 +4,7 @@ import { withTransaction, type OpenDb } from "../../platform/database/db.ts";
 import { makeFind, sql } from "../../platform/database/sql.ts";
 import { deriveKeys, unseal } from "../../platform/crypto/seal.ts";
 import { AppError } from "../../platform/errors.ts";
-import { foldText } from "../../platform/text/fold-text.ts";
+import { foldText } from "../../platform/text/likeness.ts";
 import type { Machine, Result } from "../command.ts";
 import { counted, tableOf, timeOf, type Columns } from "../lines.ts";
 import { UsageError } from "../option.ts";

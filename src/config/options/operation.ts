@@ -1,15 +1,5 @@
-import {
-  flag,
-  headerList,
-  httpUrl,
-  matching,
-  oneOf,
-  secondsList,
-  share,
-  text,
-  wholeNumber,
-  type Option,
-} from "../values.ts";
+import { flag, headerList, httpUrl, matching, oneOf, secondsList, share, text, wholeNumber } from "../values.ts";
+import type { Option } from "../values.ts";
 
 export const operationOptions = {
   RESTORE_WINDOW_DAYS: {

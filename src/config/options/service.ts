@@ -1,16 +1,6 @@
 import { leastPoolSize } from "../../platform/database/share-sizes.ts";
-import {
-  addressList,
-  flag,
-  httpUrl,
-  matching,
-  oneOf,
-  postgresUrl,
-  source,
-  text,
-  wholeNumber,
-  type Option,
-} from "../values.ts";
+import { addressList, flag, httpUrl, matching, oneOf, postgresUrl, source, text, wholeNumber } from "../values.ts";
+import type { Option } from "../values.ts";
 
 export const serviceOptions = {
   NODE_ENV: {

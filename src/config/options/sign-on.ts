@@ -1,15 +1,5 @@
-import {
-  colour,
-  contact,
-  httpsPage,
-  imageFile,
-  keyList,
-  matching,
-  moment,
-  oneOf,
-  wholeNumber,
-  type Option,
-} from "../values.ts";
+import { colour, contact, httpsPage, imageFile, keyList, matching, moment, oneOf, wholeNumber } from "../values.ts";
+import type { Option } from "../values.ts";
 
 // Published with this code, so it is refused in production.
 export const developmentKey = Buffer.from("schultor: only for development!!").toString("base64");

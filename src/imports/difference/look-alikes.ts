@@ -1,5 +1,5 @@
 import { naturalKey, type GroupId, type SchoolId } from "../../directory/index.ts";
-import { foldText } from "../../platform/text/fold-text.ts";
+import { foldText } from "../../platform/text/likeness.ts";
 import { fields, findRows, makeFind, sql, statement, table, type Queryable } from "../../platform/database/sql.ts";
 import { g, importGroup, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 

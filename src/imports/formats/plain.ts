@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { PersonName, SchoolId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
-import { foldText } from "../../platform/text/fold-text.ts";
+import { foldText } from "../../platform/text/likeness.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable, type Row } from "../read/table.ts";
 import type { Staging } from "./staging.ts";

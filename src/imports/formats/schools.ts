@@ -1,7 +1,7 @@
 import type { SchoolId } from "../../directory/index.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { foldText } from "../../platform/text/fold-text.ts";
+import { foldText } from "../../platform/text/likeness.ts";
 
 export type Schools = Awaited<ReturnType<typeof loadSchools>>;
 

@@ -1,4 +1,4 @@
-import { foldText } from "../../platform/text/fold-text.ts";
+import { foldText } from "../../platform/text/likeness.ts";
 import type { PersonRole } from "../../directory/index.ts";
 
 /** What a column of a plain table is read as. */

@@ -1,6 +1,6 @@
 import { cleanText, findTextFault } from "../../directory/index.ts";
 import { lostByte } from "./text.ts";
-import { foldText } from "../../platform/text/fold-text.ts";
+import { foldText } from "../../platform/text/likeness.ts";
 
 export const idLength = 255;
 export const nameLength = 200;

@@ -3,14 +3,8 @@ import { createWriteStream } from "node:fs";
 import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import { csvLimits } from "./csv.ts";
-import {
-  isTrue,
-  openWorkbook,
-  unescapeText,
-  WorkbookError,
-  type Attributes,
-  type WorkbookFault,
-} from "./workbook-parts.ts";
+import { isTrue, openWorkbook, unescapeText, WorkbookError } from "./workbook-parts.ts";
+import type { Attributes, WorkbookFault } from "./workbook-parts.ts";
 
 export type SheetTask = { path: string; target: string; name: string | undefined };
 export type WrittenSheet =

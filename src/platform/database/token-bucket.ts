@@ -1,19 +1,5 @@
-import {
-  columnNames,
-  findRows,
-  identifier,
-  join,
-  makeRun,
-  run,
-  sql,
-  statement,
-  table,
-  type Parameter,
-  type Parameters,
-  type Queryable,
-  type Sql,
-  type Value,
-} from "./sql.ts";
+import { columnNames, findRows, identifier, join, makeRun, run, sql, statement, table } from "./sql.ts";
+import type { Parameter, Parameters, Queryable, Sql, Value } from "./sql.ts";
 
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
 

@@ -1,17 +1,7 @@
 import type { AppError } from "../errors.ts";
 import type { JsonSql } from "../database/json-sql.ts";
-import {
-  identifier,
-  join,
-  literal,
-  sql,
-  statement,
-  type Parameters,
-  type Queryable,
-  type Sql,
-  type Statement,
-  type Value,
-} from "../database/sql.ts";
+import { identifier, join, literal, sql, statement } from "../database/sql.ts";
+import type { Parameters, Queryable, Sql, Statement, Value } from "../database/sql.ts";
 import type { Visible, VisibleRows } from "../database/visible-sql.ts";
 import type { Caller } from "../concurrency/caller.ts";
 

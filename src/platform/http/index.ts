@@ -18,35 +18,18 @@ export {
   makeListQuery,
   makeObjectQuery,
   makeReadQuery,
-  type JsonText,
-  type ListQuery,
-  type ObjectQuery,
-  type ReadQuery,
 } from "./answer.ts";
+export type { JsonText, ListQuery, ObjectQuery, ReadQuery } from "./answer.ts";
 export { makeCookiePrefixes } from "./cookie-prefixes.ts";
 export { bindOperations, type Binding } from "./bind-operations.ts";
-export {
-  type Answer,
-  listOperations,
-  loadDocument,
-  resolve,
-  type OpenApiDocument,
-  type Operation,
-  type Parameter,
-  type Schema,
-} from "./document.ts";
+export { listOperations, loadDocument, resolve } from "./document.ts";
+export type { Answer, OpenApiDocument, Operation, Parameter, Schema } from "./document.ts";
 export { startExport, type InTurn, mapInSlices, stringifyInSlices } from "./exports.ts";
 export { listFields, makeFormCheck, type FormCheck } from "./form-check.ts";
 export { fetchInside, innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
 export { makeReading, withoutGates, type Reading } from "./reads.ts";
-export {
-  requestIdOf,
-  type RenderFailure,
-  makeProblemType,
-  presentProblem,
-  sendProblem,
-  type ProblemType,
-} from "./failure.ts";
+export { requestIdOf, makeProblemType, presentProblem, sendProblem } from "./failure.ts";
+export type { RenderFailure, ProblemType } from "./failure.ts";
 export type { ChangeAnswer, ChangeRequest, Handler, Handlers } from "./operation-types.ts";
 export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";
 export { makeGate } from "../concurrency/gate.ts";

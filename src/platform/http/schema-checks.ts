@@ -1,7 +1,7 @@
 import Ajv from "ajv-draft-04";
 import addFormats from "ajv-formats";
 import { uuidPattern } from "../crypto/ids.ts";
-import { isDay, isInstant } from "../days.ts";
+import { isDay, isInstant } from "../clock.ts";
 import type { OpenApiDocument } from "./document.ts";
 
 export type Fault = {

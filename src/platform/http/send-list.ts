@@ -1,16 +1,7 @@
 import type pg from "pg";
 import { heldItems, type JsonList, type JsonObject, type Page } from "./answer.ts";
-import {
-  etagOf,
-  headersOf,
-  isNotModified,
-  admit,
-  contentType,
-  inPlace,
-  sendBody,
-  type Held,
-  type Sending,
-} from "./send.ts";
+import { etagOf, headersOf, isNotModified, admit, contentType, inPlace, sendBody } from "./send.ts";
+import type { Held, Sending } from "./send.ts";
 import { readFor, type Pace } from "./reads.ts";
 import { readVersion, type Version } from "./version.ts";
 import { toQuery, type Statement } from "../database/sql.ts";

@@ -7,32 +7,9 @@
  * Never knows: schools, apps, sign-on.
  */
 export { addAsset, addPackageAsset, makePageAssets } from "./assets.ts";
-export {
-  renderPage,
-  type Page,
-  type PageContext,
-  pageHeaders,
-  renderFailurePage,
-  type Failure,
-  useBrand,
-} from "./layout.ts";
-export {
-  addressInLanguage,
-  keepPickedLocale,
-  locales,
-  nameWeekday,
-  picksLocale,
-  readLocale,
-  type Locale,
-} from "./locale.ts";
-export {
-  addTexts,
-  emphasise,
-  escapeHtml,
-  makeTranslator,
-  readTexts,
-  type Texts,
-  type Translate,
-  makeTemplates,
-  type Render,
-} from "./texts.ts";
+export { renderPage, pageHeaders, renderFailurePage, useBrand } from "./layout.ts";
+export type { Page, PageContext, Failure } from "./layout.ts";
+export { addressInLanguage, keepPickedLocale, locales, nameWeekday, picksLocale, readLocale } from "./locale.ts";
+export type { Locale } from "./locale.ts";
+export { addTexts, emphasise, escapeHtml, makeTranslator, readTexts, makeTemplates } from "./texts.ts";
+export type { Texts, Translate, Render } from "./texts.ts";

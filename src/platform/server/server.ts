@@ -1,12 +1,6 @@
 import { once } from "node:events";
-import {
-  createServer,
-  type RequestListener,
-  type Server as HttpServer,
-  type ServerOptions,
-  type ServerResponse,
-  type IncomingMessage,
-} from "node:http";
+import { createServer } from "node:http";
+import type { RequestListener, Server as HttpServer, ServerOptions, ServerResponse, IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -50,3 +50,7 @@ export function findMixedWord(text: string): string | null {
   if (mixed !== undefined || !words.some(isLatin)) return mixed ?? null;
   return words.find((word) => /\p{L}/u.test(word) && !isLatin(word) && readsAsLatin.test(word)) ?? null;
 }
+
+export function foldText(text: string): string {
+  return text.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
+}

@@ -1,7 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import type { Download, PageView, PageRequest } from "../frame/index.ts";
+import type { Download, PageRequest, PageView } from "../frame/index.ts";
 import { app as addressOfApp, wordsOf } from "./app.ts";
-import { readRecords } from "./records.ts";
 
 type Resource = AdminSchemas["AppViewResource"];
 
@@ -57,4 +56,78 @@ function readViewQuery({ query }: PageRequest): ViewQuery {
   const single = singles.find((one) => one === query("resource"));
   if (single !== undefined) return { resource: single, id: query("id") };
   return { resource: lists.find((one) => one === query("resource")) ?? "people" };
+}
+
+/** A value in a record; `name` is its path, such as `groups › 1 › name`. */
+type Field = { name: string; value: string | null };
+
+type ShownRecord = {
+  id: string | null;
+  name: string | null;
+  role: string | null;
+  groups: string[];
+  fields: Field[];
+};
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+type JsonObject = { [name: string]: Json };
+
+/** Reads records `from` to `end` (exclusive) of a response of the IDM API or Schulconnex. */
+export function readRecords(
+  body: string,
+  { from, end }: { from: number; end: number },
+): { count: number; records: ShownRecord[] } {
+  const read = JSON.parse(body) as Json;
+  const all = (Array.isArray(read) ? read : [read]).filter(isObject);
+  const records = all.slice(from, end).map((record) => ({
+    id: textOf(record["id"] ?? record["pid"]),
+    name: nameOf(record),
+    role: textOf(record["role"]) ?? roleOf(contextsOf(record)[0]?.["rolle"]),
+    groups: groupsOf(record),
+    fields: fieldsOf(record),
+  }));
+  return { count: all.length, records };
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
+
+const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+function nameOf(record: JsonObject): string | null {
+  const person = record["person"];
+  const name = isObject(person) ? person["name"] : record["name"];
+  if (!isObject(name)) return textOf(name);
+  return [name["firstCall"] ?? name["vorname"], name["last"] ?? name["familienname"]]
+    .filter((part) => typeof part === "string")
+    .join(" ");
+}
+
+const contextsOf = (record: JsonObject): JsonObject[] => listOf(record["personenkontexte"]);
+
+const schulconnexRoles: Record<string, string> = { LERN: "STUDENT", LEHR: "TEACHER" };
+const roleOf = (value: Json | undefined): string | null => {
+  const role = textOf(value);
+  return role === null ? null : (schulconnexRoles[role] ?? "OTHER");
+};
+
+function groupsOf(record: JsonObject): string[] {
+  const named = [
+    ...listOf(record["groups"]).map(({ name }) => textOf(name)),
+    ...contextsOf(record)
+      .flatMap(({ gruppen }) => listOf(gruppen))
+      .map(({ gruppe }) => (isObject(gruppe) ? textOf(gruppe["bezeichnung"]) : null)),
+  ];
+  return named.filter((name) => name !== null);
+}
+
+function fieldsOf(value: Json, way: string[] = []): Field[] {
+  if (Array.isArray(value) && value.length > 0)
+    return value.flatMap((one, index) => fieldsOf(one, [...way, String(index + 1)]));
+  if (isObject(value) && Object.keys(value).length > 0)
+    return Object.entries(value).flatMap(([name, one]) => fieldsOf(one, [...way, name]));
+  const written = value === null || typeof value === "object" ? null : String(value);
+  return [{ name: way.join(" › "), value: written }];
 }

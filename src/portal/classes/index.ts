@@ -1,7 +1,7 @@
 import { makeArea, onlyIf, redirectToSearch } from "../frame/index.ts";
 import { addGroup, classes, group, listClasses, showDeletion, showGroup, showNewGroup } from "./group.ts";
 import { giveLogins, makeOneCard, printCards, revokeCards, showLogins, showOneCard } from "./logins.ts";
-import { addMembers, member, showAddition, showMember } from "./members.ts";
+import { addMembers, member, showAddition, showMember } from "./group.ts";
 
 const person = "/admin/schools/:schoolId/people/:personId";
 

@@ -12,12 +12,8 @@ import {
   personAddress,
   readMember,
   schoolLogo,
-  type Download,
-  type PageRequest,
-  type PageView,
-  type QrPath,
-  type Redirect,
 } from "../frame/index.ts";
+import type { Download, PageRequest, PageView, QrPath, Redirect } from "../frame/index.ts";
 import { group, readGroup } from "./group.ts";
 
 type Card = AdminSchemas["MadeLoginCard"];

@@ -5,16 +5,8 @@ import express, { Router, type Request, type RequestHandler, type Response } fro
 import { schoolTexts, type BodyOf, type OperationId, type OperationRequest } from "../../admin/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { CallerLeft } from "../../platform/http/index.ts";
-import {
-  addTexts,
-  makeTemplates,
-  makeTranslator,
-  readLocale,
-  readTexts,
-  type Locale,
-  type Render,
-  type Texts,
-} from "../../platform/pages/index.ts";
+import { addTexts, makeTemplates, makeTranslator, readLocale, readTexts } from "../../platform/pages/index.ts";
+import type { Locale, Render, Texts } from "../../platform/pages/index.ts";
 import { exceptFor, Refused, unlessDone } from "./calls.ts";
 import { isFromOtherSite, isOwnForm, makeFormToken, nameBrowser, readTyped } from "./form.ts";
 import { renderFramed, renderSessionEnded, type Framed } from "./frame.ts";

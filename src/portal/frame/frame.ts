@@ -1,15 +1,6 @@
 import { join } from "node:path";
-import {
-  addAsset,
-  addPackageAsset,
-  locales,
-  makeTemplates,
-  renderPage,
-  type Locale,
-  type Page,
-  type Render,
-  type Translate,
-} from "../../platform/pages/index.ts";
+import { addAsset, addPackageAsset, locales, makeTemplates, renderPage } from "../../platform/pages/index.ts";
+import type { Locale, Page, Render, Translate } from "../../platform/pages/index.ts";
 import type { OperationId } from "../../admin/index.ts";
 import type { PageView } from "./area.ts";
 import type { Typed } from "./form.ts";

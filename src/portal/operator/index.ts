@@ -1,14 +1,6 @@
 import type { DataOf } from "../../admin/index.ts";
-import {
-  figureRanges,
-  makeArea,
-  onlyIf,
-  readPlots,
-  Refused,
-  refuseField,
-  type PageRequest,
-  type Redirect,
-} from "../frame/index.ts";
+import { figureRanges, makeArea, onlyIf, readPlots, Refused, refuseField } from "../frame/index.ts";
+import type { PageRequest, Redirect } from "../frame/index.ts";
 
 export const operatorPages = makeArea({ folder: import.meta.dirname, page: "operator_apps" }, (pages) => {
   const apps = onlyIf("approveScopeRequest", listApps);

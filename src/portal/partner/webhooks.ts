@@ -1,8 +1,9 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { enumOf } from "../../platform/contract-texts.ts";
-import { exceptFor, readForm, Refused, refuseField, unlessDone } from "../frame/index.ts";
+import { exceptFor, readForm, Refused, refuseField, requireFields, unlessDone } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { app, showAppPage } from "./app-page.ts";
+import { explainSignature } from "../../../clients/tools/src/signature/index.ts";
 
 type Endpoint = AdminSchemas["WebhookEndpoint"];
 
@@ -142,4 +143,37 @@ export async function redeliver(request: PageRequest): Promise<Redirect> {
   // If the form is sent twice, the delivery already waits.
   await request.call("redeliver").catch(exceptFor("webhook_delivery_pending"));
   return { to: request.at(delivery), done: "redelivered" };
+}
+
+const headerFields = {
+  ep: "x-ep-signature-sha256",
+  standard: "webhook-signature",
+  id: "webhook-id",
+  timestamp: "webhook-timestamp",
+} as const;
+
+/** Explains why a signature does not match. The secret is never stored or shown. */
+export async function debugSignature(request: PageRequest): Promise<PageView> {
+  requireFields(request, "secret");
+  const { field, typed, now, locale } = request;
+  const filled = Object.entries(headerFields).filter(([name]) => field(name) !== "");
+  // A form turns every line end into CRLF.
+  const body = Buffer.from((typed["body"]?.[0] ?? "").replaceAll("\r\n", "\n"));
+  const headers = Object.fromEntries(filled.map(([name, header]) => [header, field(name)]));
+  const report = explainSignature({ headers, body, secret: field("secret"), computed: field("computed"), now });
+  return showSignature(request, { ...report, bytes: report.bodyBytes.toLocaleString(locale) });
+}
+
+export async function showSignature(request: PageRequest, report: object | null = null): Promise<PageView> {
+  return showAppPage(request, {
+    page: "webhooks",
+    view: "signature",
+    title: request.t("signature.title"),
+    model: {
+      report,
+      fields: Object.keys(headerFields),
+      headerOf: headerFields,
+      body: request.typed["body"]?.[0] ?? "",
+    },
+  });
 }

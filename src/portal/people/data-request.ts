@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { dayOf } from "../../platform/days.ts";
+import { dayOf } from "../../platform/clock.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
 import { askedBy, leavingOf, nameOf, readZone, viewDataRequest } from "../frame/index.ts";
 import type { Download, PageRequest, PageView } from "../frame/index.ts";

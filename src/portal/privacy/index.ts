@@ -1,5 +1,8 @@
-import { makeArea, readDataRequest, viewDataRequest, type PageRequest } from "../frame/index.ts";
-import { handCsv, handJson, showRecord } from "./record.ts";
+import { stringify } from "csv-stringify/sync";
+import { describeReads, makeArea, readDataRequest, viewDataRequest } from "../frame/index.ts";
+import type { Download, PageRequest, PageView } from "../frame/index.ts";
+import type { AdminSchemas } from "../../admin/index.ts";
+import { csvFile } from "../../platform/text/csv.ts";
 
 const privacy = "/admin/schools/:schoolId/privacy";
 const requests = `${privacy}/requests`;
@@ -36,4 +39,96 @@ async function showDataRequests(request: PageRequest) {
     more: closed.more(at(requests)),
   };
   return { title: t("requests.title"), view: "requests", model };
+}
+
+type ProcessingRecord = AdminSchemas["ProcessingRecord"];
+type Activity = AdminSchemas["ProcessingActivity"];
+type Both = AdminSchemas["AppText"];
+
+const columns = [
+  ...(["kind", "name", "controller", "processor", "purpose", "purposes", "people", "data", "withheld"] as const),
+  ...(["recipients", "kept", "agreement", "access", "retention", "measures"] as const),
+];
+
+/** An activity in the reader's language. */
+function writeActivity(activity: Activity, request: PageRequest) {
+  const { t, locale, times } = request;
+  const { kind, grant, reads, agreement } = activity;
+  const read = (text: Both) => text[locale] ?? text.de ?? text.en ?? "";
+  const listed = (terms: readonly AdminSchemas["PrivacyTerm"][]) => terms.map(({ text }) => read(text));
+  return {
+    kind: t(`record.kind.${kind}`),
+    name: read(activity.name),
+    purpose: read(activity.purpose) || t("words.noPurpose"),
+    purposes: activity.purposes.map(({ item, isRequired, purpose }) => {
+      const name = /^[A-Z_]+$/.test(item) ? t(`attribute.${item}`) : t(`scope.${item.replace(":", "_")}`);
+      return t(isRequired ? "record.required" : "record.optional", { name, purpose: read(purpose) });
+    }),
+    people: listed(activity.people),
+    data: activity.data.map(({ text, kept }) => ({ name: read(text), kept: read(kept) })),
+    withheld: listed(activity.withheld),
+    recipients: activity.recipients.map(({ name, country, purpose, contact, privacyUrl }) =>
+      [name ?? t("record.noName"), country, purpose, contact, privacyUrl].filter((part) => part !== null).join(", "),
+    ),
+    agreement:
+      agreement === null
+        ? []
+        : [t("record.agreed", { version: agreement.version, at: times.day(agreement.acceptedAt) })],
+    access:
+      reads === null ? [] : [t(`record.signOn.${grant?.signOn.kind ?? "NOBODY"}`), ...describeReads(reads, request)],
+  };
+}
+
+const writeRetention = ({ retention }: ProcessingRecord, { locale }: PageRequest): string[] =>
+  retention.map(({ text, reason }) => (reason === null ? text[locale] : `${text[locale]} (${reason})`));
+
+export async function showRecord(request: PageRequest): Promise<PageView> {
+  const { at, t, locale } = request;
+  const record = await request.call("getProcessingRecord");
+  const model = {
+    record,
+    activities: record.activities.map((activity) => writeActivity(activity, request)),
+    retention: writeRetention(record, request),
+    measures: record.measures.map(({ text }) => text[locale]),
+    address: at("/admin/schools/:schoolId/privacy"),
+  };
+  return { title: t("record.title"), view: "record", model };
+}
+
+export async function handJson(request: PageRequest): Promise<Download> {
+  const file = JSON.stringify(await request.call("getProcessingRecord"), null, 2);
+  return { file, type: "application/json", name: `${request.t("record.file")}.json` };
+}
+
+/** A row for each activity; a cell has a line for each entry. */
+export async function handCsv(request: PageRequest): Promise<Download> {
+  const { t, locale } = request;
+  const record = await request.call("getProcessingRecord");
+  const { school, operator, activities } = record;
+  const ofService = {
+    retention: writeRetention(record, request).join("\n"),
+    measures: record.measures.map(({ text }) => text[locale]).join("\n"),
+  };
+  const rows = activities.map((activity): Record<(typeof columns)[number], string> => {
+    const { data, ...written } = writeActivity(activity, request);
+    return {
+      ...written,
+      controller: school.name,
+      processor: operator.name,
+      purposes: written.purposes.join("\n"),
+      people: written.people.join("\n"),
+      data: data.map(({ name }) => name).join("\n"),
+      withheld: written.withheld.join("\n"),
+      recipients: written.recipients.join("\n"),
+      kept: data.map(({ name, kept }) => `${name}: ${kept}`).join("\n"),
+      agreement: written.agreement.join("\n"),
+      access: written.access.join("\n"),
+      ...(activity.kind === "SERVICE" ? ofService : { retention: "", measures: "" }),
+    };
+  });
+  const file = stringify(rows, {
+    ...csvFile(locale),
+    columns: columns.map((key) => ({ key, header: t(`record.column.${key}`) })),
+  });
+  return { file, type: "text/csv; charset=utf-8", name: `${t("record.file")}.csv` };
 }

@@ -3,14 +3,8 @@ import type { components, operations } from "../../../generated/openapi/sign-on.
 import { type ScopeName, scopeNames, scopeOfContract } from "../../access/index.ts";
 import type { PersonRole } from "../../directory/index.ts";
 import { type EnumsAgree, type Except, valuesOf } from "../../platform/contract-types.ts";
-import {
-  type FormCheck,
-  listFields,
-  listOperations,
-  makeFormCheck,
-  type OpenApiDocument,
-  type Schema,
-} from "../../platform/http/index.ts";
+import { listFields, listOperations, makeFormCheck } from "../../platform/http/index.ts";
+import type { FormCheck, OpenApiDocument, Schema } from "../../platform/http/index.ts";
 
 type Schemas = components["schemas"];
 export type TokenResponse = Schemas["TokenResponse"];

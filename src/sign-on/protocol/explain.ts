@@ -1,14 +1,5 @@
-import {
-  decideSignOnRight,
-  personFactsOf,
-  signOnFactsOf,
-  type AppAttribute,
-  type ClientId,
-  type PersonFacts,
-  type ScopeName,
-  type SignOnFacts,
-  type SignOnRight,
-} from "../../access/index.ts";
+import { decideSignOnRight, personFactsOf, signOnFactsOf } from "../../access/index.ts";
+import type { AppAttribute, ClientId, PersonFacts, ScopeName, SignOnFacts, SignOnRight } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";

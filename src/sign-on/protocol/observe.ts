@@ -1,12 +1,7 @@
 import type { Response } from "express";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import {
-  isAccountRefusal,
-  isConnectionFailure,
-  type Begun,
-  type Finished,
-  type Upstream,
-} from "../../upstream/index.ts";
+import { isAccountRefusal, isConnectionFailure } from "../../upstream/index.ts";
+import type { Begun, Finished, Upstream } from "../../upstream/index.ts";
 import { hash } from "node:crypto";
 import { parse } from "node:querystring";
 import { type SentParameter, type TokenFault, tokenFaultTexts } from "../../platform/advice/sign-on/index.ts";

@@ -1,12 +1,5 @@
-import {
-  scopeFromWire,
-  scopeNames,
-  scopeToWire,
-  type AppAttribute,
-  type ScopeName,
-  type WithheldItem,
-  type SignOnRight,
-} from "../../access/index.ts";
+import { scopeFromWire, scopeNames, scopeToWire } from "../../access/index.ts";
+import type { AppAttribute, ScopeName, WithheldItem, SignOnRight } from "../../access/index.ts";
 import { nearestOf } from "../../platform/text/did-you-mean.ts";
 import { adminScopesOf, holdsRoleBeyondHome } from "../../staff/index.ts";
 import type { PersonId } from "../../directory/index.ts";

@@ -6,16 +6,8 @@ import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { WakeUp } from "../../platform/jobs/wake-up.ts";
 import { attempt, type AttemptDeps } from "./attempt.ts";
 import { findDue } from "./due.ts";
-import {
-  asksNewest,
-  capOf,
-  classify,
-  dropReady,
-  openWorker,
-  refresh,
-  capacityOf,
-  type EndpointWorker,
-} from "./endpoint-worker.ts";
+import { asksNewest, capOf, classify, dropReady, openWorker, refresh, capacityOf } from "./endpoint-worker.ts";
+import type { EndpointWorker } from "./endpoint-worker.ts";
 import { updateHealth } from "./health.ts";
 import { lease, release, renew } from "./lease.ts";
 import { record, type Result } from "./record.ts";

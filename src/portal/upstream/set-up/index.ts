@@ -1,5 +1,5 @@
 import express, { Router } from "express";
-import { keepToken, openLink, showOpening } from "./open.ts";
+import { keepToken, openLink, showOpening } from "./visit.ts";
 import * as steps from "./steps.ts";
 import { addressOfLink, onLink, onVisit, setUpPath, type SetUpDeps } from "./visit.ts";
 

@@ -1,18 +1,12 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { AdminClient, InnerCaller, SetUp, SetUpCaller } from "../../../admin/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import type { EncryptionKeys } from "../../../platform/crypto/seal.ts";
+import { type EncryptionKeys, makeSealed } from "../../../platform/crypto/seal.ts";
 import { makeTemplates, readLocale } from "../../../platform/pages/index.ts";
 import * as frame from "../../frame/index.ts";
-import {
-  makeCalls,
-  Refused,
-  type Calls,
-  type LinkRequest,
-  type PageView,
-  type Redirect,
-  type Typed,
-} from "../../frame/index.ts";
+import { makeCalls, Refused } from "../../frame/index.ts";
+import type { Calls, LinkRequest, PageView, Redirect, Typed } from "../../frame/index.ts";
+
 import german from "../locales/de.json" with { type: "json" };
 import english from "../locales/en.json" with { type: "json" };
 
@@ -132,3 +126,38 @@ export const onLink = (deps: SetUpDeps, work: Work<LinkVisit>, again: Work<LinkV
 
 const showRefused: Work<LinkVisit> = ({ t, address }) =>
   Promise.resolve({ title: t("frame.refused.title"), view: "set-up-refused", model: { address } });
+
+const cookieName = "_set-up";
+const cookieSeconds = 3600;
+const sealedToken = ({ deps }: Visit) => makeSealed<{ token: string }>(deps.keys[0]!, "set-up token", cookieSeconds);
+const cookie = { httpOnly: true, sameSite: "lax", path: "/" } as const;
+
+/** Moves the token from the address bar into a cookie. */
+export async function keepToken(visit: Visit): Promise<Answer> {
+  const { req, res, now } = visit;
+  const token = String(req.params["token"]);
+  if (!/^[\w-]{20,100}$/.test(token)) return showUnusable(visit);
+  const value = sealedToken(visit).write({ token }, now);
+  res.cookie(cookieName, value, { ...cookie, secure: req.secure, maxAge: cookieSeconds * 1000 }).set(secrecy);
+  return { to: setUpPath };
+}
+
+function readToken(visit: Visit): string | null {
+  const value = new RegExp(`(?:^|; *)${cookieName}=([\\w-]+)`).exec(visit.req.headers.cookie ?? "")?.[1];
+  return value === undefined ? null : (sealedToken(visit).read(value, visit.now)?.token ?? null);
+}
+
+export async function showOpening(visit: Visit): Promise<Answer> {
+  if (readToken(visit) === null) return showUnusable(visit);
+  return { title: visit.t("setUp.opening.title"), view: "set-up-opening", model: {} };
+}
+
+/** Opens the link for this browser alone. */
+export async function openLink(visit: Visit): Promise<Answer> {
+  const { deps, browser, res } = visit;
+  const token = readToken(visit);
+  const caller = token === null ? null : await deps.setUp.open({ token, browser });
+  if (caller === null) return showUnusable(visit);
+  res.clearCookie(cookieName, cookie);
+  return { to: addressOfLink(caller.setUpLinkId) };
+}

@@ -2,17 +2,8 @@ import { hkdfSync, randomBytes } from "node:crypto";
 import { type Db, withPrismaTransaction, type PrismaDb, type Transaction } from "../../../platform/database/db.ts";
 import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
-import {
-  findRows,
-  insert,
-  type Queryable,
-  run,
-  sql,
-  statement,
-  table,
-  fields,
-  update,
-} from "../../../platform/database/sql.ts";
+import { findRows, insert, run, sql, statement, table, fields, update } from "../../../platform/database/sql.ts";
+import type { Queryable } from "../../../platform/database/sql.ts";
 import { recordAudit, type Origin } from "../../../events/index.ts";
 import { totpPurpose } from "../../../accounts/index.ts";
 import { purposeOf } from "./signing-keys.ts";

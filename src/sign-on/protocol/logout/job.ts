@@ -4,12 +4,8 @@ import { makeGuardedSender } from "../../../platform/outbound/guarded-request.ts
 import { makeOwnSid } from "../session.ts";
 import type { LogoutTokenClaims } from "../contract.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
-import {
-  type LogoutNotice,
-  deleteLogoutNotice,
-  leaseLogoutNotices,
-  postponeLogoutNotice,
-} from "../../../accounts/index.ts";
+import { deleteLogoutNotice, leaseLogoutNotices, postponeLogoutNotice } from "../../../accounts/index.ts";
+import type { LogoutNotice } from "../../../accounts/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
 import type { Log } from "../../../platform/telemetry/log.ts";

@@ -1,14 +1,6 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import {
-  claimsAt,
-  type ClientId,
-  findAppPersonId,
-  findSubject,
-  recordFirstSignIn,
-  type SignOnRight,
-  type Subject,
-  type SubjectClaims,
-} from "../../../access/index.ts";
+import { claimsAt, findAppPersonId, findSubject, recordFirstSignIn } from "../../../access/index.ts";
+import type { ClientId, SignOnRight, Subject, SubjectClaims } from "../../../access/index.ts";
 import type { PersonId, SchoolId } from "../../../directory/index.ts";
 import type { Every } from "../../../platform/contract-types.ts";
 import { makeUuid } from "../../../platform/crypto/ids.ts";

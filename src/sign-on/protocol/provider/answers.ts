@@ -2,18 +2,15 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { tokenFaultTexts } from "../../../platform/advice/sign-on/index.ts";
 import { present, valuesOf } from "../../../platform/contract-types.ts";
 import { makeProblemType } from "../../../platform/http/index.ts";
-import {
-  codeChallengeMethods,
-  type DiscoveryDocument,
-  grantTypes,
-  type Introspection,
-  type JsonWebKey,
-  type JsonWebKeySet,
-  type OAuthError,
-  responseModes,
-  type TokenResponse,
-  type ResponseMode,
-  responseTypes,
+import { codeChallengeMethods, grantTypes, responseModes, responseTypes } from "../contract.ts";
+import type {
+  DiscoveryDocument,
+  Introspection,
+  JsonWebKey,
+  JsonWebKeySet,
+  OAuthError,
+  TokenResponse,
+  ResponseMode,
 } from "../contract.ts";
 import { publicFaultOf, authenticationOf } from "../diagnosis.ts";
 import { hidesReason } from "./policy.ts";

@@ -1,13 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type AdapterPayload, type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
-import {
-  type App,
-  type AppAttribute,
-  authMethodOf,
-  commandLineClientId,
-  listSecretHashes,
-  scopeToWire,
-} from "../../../access/index.ts";
+import { authMethodOf, commandLineClientId, listSecretHashes, scopeToWire } from "../../../access/index.ts";
+import type { App, AppAttribute } from "../../../access/index.ts";
 import { type PublicKey, readKeySet } from "../../../platform/crypto/public-key.ts";
 import { type GrantType, responseTypes, type OperationId } from "../contract.ts";
 import { decodeProtectedHeader } from "jose";

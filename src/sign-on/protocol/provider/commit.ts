@@ -5,18 +5,8 @@ import { recordAudit } from "../../../events/index.ts";
 import { seal, unseal } from "../../../platform/crypto/seal.ts";
 import { type Bucket, takeTokens } from "../../../platform/database/token-bucket.ts";
 import { deleteGrant, findArtifact, type FoundArtifact } from "../storage/artifact.ts";
-import {
-  type Changing,
-  committed,
-  type Committed,
-  type Consuming,
-  findOnlyPut,
-  type FoundToken,
-  toTokenUse,
-  toWrite,
-  type UnitOfWork,
-  type ProviderRequest,
-} from "../storage/request.ts";
+import { committed, findOnlyPut, toTokenUse, toWrite } from "../storage/request.ts";
+import type { Changing, Committed, Consuming, FoundToken, UnitOfWork, ProviderRequest } from "../storage/request.ts";
 import { nothing, writeArtifacts, openInteraction } from "../storage/write.ts";
 import { noteTokenFault } from "../diagnosis.ts";
 import { requestIdOf } from "./account.ts";

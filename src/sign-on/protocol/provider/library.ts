@@ -2,15 +2,8 @@ import { timingSafeEqual } from "node:crypto";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { decodeProtectedHeader } from "jose";
-import {
-  type AdapterPayload,
-  type Client,
-  type Configuration,
-  errors,
-  interactionPolicy,
-  type KoaContextWithOIDC,
-  Provider,
-} from "oidc-provider";
+import { errors, interactionPolicy, Provider } from "oidc-provider";
+import type { AdapterPayload, Client, Configuration, KoaContextWithOIDC } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { commandLineClientId, scopeFromWire, secretMatches } from "../../../access/index.ts";
 import { makeBinding, readBinding, presentAcr, presentAmr } from "../session.ts";

@@ -2,16 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { errors, Provider, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from "oidc-provider";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
-import {
-  type Artifact,
-  changeInteraction,
-  deleteArtifact,
-  deleteGrant,
-  findSessionByUid,
-  type FoundArtifact,
-  hashId,
-  useAssertion,
-} from "./artifact.ts";
+import { changeInteraction, deleteArtifact, deleteGrant, findSessionByUid, hashId, useAssertion } from "./artifact.ts";
+import type { Artifact, FoundArtifact } from "./artifact.ts";
 import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
 import {
   once,
@@ -22,17 +14,14 @@ import {
   beforePut,
   findRequest,
   noteStanding,
-  type ProviderRequest,
-  type Standing,
   changeSession,
   consume,
   endSession,
-  type FoundToken,
   keepSession,
   put,
   remove,
-  type UnitOfWork,
 } from "./request.ts";
+import type { ProviderRequest, Standing, FoundToken, UnitOfWork } from "./request.ts";
 import type { Store } from "./store.ts";
 import { nothing, writeArtifacts } from "./write.ts";
 

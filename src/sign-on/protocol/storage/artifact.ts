@@ -5,16 +5,14 @@ import {
   fields,
   findRows,
   insert,
-  type Queryable,
   run,
   sql,
-  type Sql,
   statement,
   table,
   update,
-  type Value,
   arrayOf,
 } from "../../../platform/database/sql.ts";
+import type { Queryable, Sql, Value } from "../../../platform/database/sql.ts";
 import { isCurrent } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import type { ClientId } from "../../../access/index.ts";

@@ -1,31 +1,17 @@
 import { isCurrent } from "../../../accounts/index.ts";
 import {
-  type App,
   appOf,
-  type AppValue,
-  type ClientId,
   decideSignOnRight,
-  type LogoName,
   logoOf,
   logoPathOf,
   readApp,
-  type SignOnFacts,
   signOnFactsOf,
-  type SignOnRight,
-  type Subject,
   subjectOf,
 } from "../../../access/index.ts";
+import type { App, AppValue, ClientId, LogoName, SignOnFacts, SignOnRight, Subject } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import {
-  fields,
-  findRows,
-  type Queryable,
-  sql,
-  type Sql,
-  statement,
-  table,
-  arrayOf,
-} from "../../../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table, arrayOf } from "../../../platform/database/sql.ts";
+import type { Queryable, Sql } from "../../../platform/database/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
 import { answerEach, type FoundArtifact, foundColumns, type Key, surplusSessionsOf } from "./artifact.ts";
 import type { FoundToken } from "./request.ts";

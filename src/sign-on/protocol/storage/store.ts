@@ -3,16 +3,8 @@ import type { Clock } from "../../../platform/clock.ts";
 import { type Db, isRefused, type PrismaDb } from "../../../platform/database/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
-import {
-  type AskedSession,
-  type AskedToken,
-  findInteractions,
-  findSessions,
-  findTokens,
-  type InteractionLookup,
-  type Presented,
-  type SessionLookup,
-} from "./lookup.ts";
+import { findInteractions, findSessions, findTokens } from "./lookup.ts";
+import type { AskedSession, AskedToken, InteractionLookup, Presented, SessionLookup } from "./lookup.ts";
 import { type TokenUse, useTokens, nothing, writeArtifacts } from "./write.ts";
 import { findRequest } from "./request.ts";
 

@@ -1,16 +1,8 @@
 import { removeInBatches, sweepBatch } from "../../../platform/jobs/batches.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
-import {
-  fields,
-  findRows,
-  type Parameter,
-  run,
-  sql,
-  type Sql,
-  statement,
-  table,
-} from "../../../platform/database/sql.ts";
+import { fields, findRows, run, sql, statement, table } from "../../../platform/database/sql.ts";
+import type { Parameter, Sql } from "../../../platform/database/sql.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 
 // Expired access tokens are kept this long to tell "expired" from "unknown"; all else is deleted at once.

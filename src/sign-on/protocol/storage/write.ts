@@ -3,12 +3,8 @@ import { makeUuid } from "../../../platform/crypto/ids.ts";
 import {
   findRows,
   join,
-  type Parameter,
-  type Queryable,
   sql,
-  type Sql,
   statement,
-  type Statement,
   table,
   update,
   arrayOf,
@@ -16,6 +12,7 @@ import {
   columnNames,
   run,
 } from "../../../platform/database/sql.ts";
+import type { Parameter, Queryable, Sql, Statement } from "../../../platform/database/sql.ts";
 import { type NewNotice, storeNotices, toNoticeRows } from "../../../accounts/index.ts";
 import { recordAuditFrom } from "../../../events/index.ts";
 import {

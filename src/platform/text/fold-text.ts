@@ -1,3 +1,0 @@
-export function foldText(text: string): string {
-  return text.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
-}
