@@ -99,8 +99,9 @@ export async function importFile(deps: ImportDeps, given: RosterImport): Promise
     await imports.forget(id);
     return { ...ended, counts };
   };
-  const fault = await findFault(deps, record, counts);
-  if (fault !== null && (isTest || fault.failure === "EMPTY")) return forget({ outcome: "FAILED", ...fault });
+  const fault = await findFault(deps, record, { counts, schoolIds });
+  if (fault !== null && (isTest || fault.failure === "EMPTY" || fault.failure === "HALF"))
+    return forget({ outcome: "FAILED", ...fault });
   if (isTest) return forget({ outcome: "TESTED" });
   if (fault === null && changesNothing(record)) return forget({ outcome: "UNCHANGED" });
   await withPrismaTransaction(db, async (tx) => {
@@ -121,8 +122,8 @@ export async function importFile(deps: ImportDeps, given: RosterImport): Promise
 
 async function findFault(
   { db }: ImportDeps,
-  { id, state }: ImportRecord,
-  counts: RunCounts,
+  { id, state, schools }: ImportRecord,
+  { counts, schoolIds }: { counts: RunCounts; schoolIds: readonly SchoolId[] },
 ): Promise<{ failure: RunFailure; detail?: string } | null> {
   if (state === "UNMAPPED") return { failure: "COLUMNS_UNKNOWN" };
   if (state === "BROKEN") {
@@ -131,7 +132,11 @@ async function findFault(
     return { failure, ...(codes[0] !== undefined && { detail: codes[0] }) };
   }
   const isEmpty = counts.leavers >= counts.peopleNow && counts.peopleCreated === 0 && counts.peopleChanged === 0;
-  return isEmpty ? { failure: "EMPTY" } : null;
+  if (isEmpty) return { failure: "EMPTY" };
+  const missing = schoolIds.filter((school) => schools.every((one) => one.id !== school));
+  const where = { homeSchoolId: { in: missing }, status: "ACTIVE" } as const;
+  if (missing.length === 0 || (await db.prisma.person.findFirst({ where, select: { id: true } })) === null) return null;
+  return { failure: "HALF", detail: `${missing.length} of ${schoolIds.length} schools are missing` };
 }
 
 async function goOn({ db, imports }: ImportDeps, id: ImportId, given: RosterImport): Promise<Ended> {
