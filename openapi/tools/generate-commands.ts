@@ -1,4 +1,5 @@
 import { resolved, type Document, type Operation, type Parameter, type Schema } from "./document.ts";
+import { pathsIn } from "../../src/cli/template.ts";
 import { flatSchema } from "./flat-schema.ts";
 
 type OptionDescription = { name?: string; help?: string; off?: false | { name?: string; help?: string } } & Record<
@@ -53,9 +54,21 @@ export function takeCommands(bundle: Document): Record<string, Noun & { verbs: V
         }
       }
     }
+  for (const { verbs } of Object.values(nouns))
+    for (const [verb, { like, ...command }] of Object.entries(verbs) as [string, { like?: string }][])
+      if (like !== undefined) verbs[verb] = { ...printedAs(nouns, like), ...command };
   for (const parameter of Object.values(bundle.components?.["parameters"] ?? {}))
     delete (parameter as Labelled)["x-cli-name"];
   return nouns;
+}
+
+/** What a command prints, for another one with the same answer. */
+function printedAs(nouns: Record<string, { verbs: Verbs }>, command: string): object {
+  const [noun = "", verb = ""] = command.split(" ");
+  const printed = nouns[noun]?.verbs[verb];
+  if (printed === undefined) throw new Error(`like: there is no command '${command}'.`);
+  const words = ["record", "table", "lines", "quiet", "data", "fails"];
+  return Object.fromEntries(Object.entries(printed).filter(([word]) => words.includes(word)));
 }
 
 type Labelled = { "x-cli-name"?: string };
@@ -204,8 +217,6 @@ function makeOption(
   };
 }
 
-const placeholders = /\$([a-zA-Z][a-zA-Z0-9]*(?:[.|][a-zA-Z][a-zA-Z0-9]*)*)/g;
-
 /** Checks that each `$path` of what is printed exists in the answer, or is the name of an input. */
 function checkTemplates(
   bundle: Document,
@@ -224,8 +235,17 @@ function checkTemplates(
     if (oneOf.some((one) => isIn(one, [name, ...path]))) return true;
     return properties[name] !== undefined && isIn(properties[name], path);
   };
-  for (const [, alternatives = ""] of JSON.stringify(printed).matchAll(placeholders))
-    for (const path of alternatives.split("|"))
-      if (path !== "file" && !inputs.has(path) && !answers.some((answer) => isIn(answer, path.split("."))))
-        throw new Error(`'$${path}' is neither in the answer nor an input.`);
+  const isKnown = (path: string) => inputs.has(path) || answers.some((answer) => isIn(answer, path.split(".")));
+  for (const path of listTemplatePaths(printed))
+    if (path !== "file" && !isKnown(path)) throw new Error(`'$${path}' is neither in the answer nor an input.`);
+}
+
+/** The columns of a table within a record begin with the path of its list. */
+function listTemplatePaths(printed: unknown): string[] {
+  if (typeof printed === "string") return pathsIn(printed);
+  if (typeof printed !== "object" || printed === null) return [];
+  const { table, ...others } = printed as { table?: { of: string; columns: object } };
+  const inTable =
+    table === undefined ? [] : [table.of, ...listTemplatePaths(table.columns).map((path) => `${table.of}.${path}`)];
+  return [...inTable, ...Object.values(others).flatMap(listTemplatePaths)];
 }

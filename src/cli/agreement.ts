@@ -7,8 +7,6 @@ import { done, recordLines } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
 import { argsNamed, option, required, UsageError } from "./option.ts";
 
-type SchoolAgreement = Schemas["SchoolAgreement"];
-
 const ofApp = "/admin/v1/apps/{clientId}";
 const draftPath = `${ofApp}/agreement-draft` as const;
 const atSchool = "/admin/v1/schools/{schoolId}/apps/{clientId}/agreement";
@@ -16,22 +14,6 @@ const receiptsPath = "/admin/v1/schools/{schoolId}/agreement-receipts";
 const oneReceipt = `${receiptsPath}/{agreementReceiptId}` as const;
 
 const namesOf = (items: readonly string[]): string => items.join(" ") || "none";
-
-const showAtSchool = (agreement: SchoolAgreement): Result => ({
-  lines: recordLines({
-    state: agreement.state,
-    "current version": agreement.current?.version ?? null,
-    "agreed version": agreement.accepted?.version ?? null,
-    receipt: agreement.accepted?.id ?? null,
-    attributes: namesOf(agreement.attributes),
-    scopes: namesOf(agreement.scopes),
-    "not agreed yet": namesOf([...agreement.addedAttributes, ...agreement.addedScopes]),
-    "attributes withheld": namesOf(agreement.withheldAttributes.map(({ attribute }) => attribute)),
-    "scopes withheld": namesOf(agreement.withheldScopes.map(({ scope }) => scope)),
-  }),
-  quiet: agreement.accepted === undefined ? [] : [agreement.accepted.id],
-  data: agreement,
-});
 
 const showReceipt = ({ receipt, schoolName, agreement }: Schemas["AgreementProof"]): Result => ({
   lines: [
@@ -128,4 +110,4 @@ const agree: NonNullable<Extension["send"]> = async (
   return (await bodyOf(api.PUT(atSchool, { params, body: { ...body, agreementId: current.id } }))) ?? {};
 };
 
-export const extensions: Extensions = { show: { print: showAtSchool }, accept: { send: agree } };
+export const extensions: Extensions = { accept: { send: agree } };

@@ -48,20 +48,6 @@ const show = (app: AdminApp): Result => ({
   data: app,
 });
 
-const shownView = (view: Schemas["AppView"]): Result => ({
-  lines: [
-    ...recordLines({
-      path: view.path,
-      status: String(view.status),
-      etag: view.etag,
-      records: view.count === null ? null : String(view.count),
-    }),
-    ...(view.body === null ? [] : ["", view.body]),
-  ],
-  quiet: view.body === null ? [] : [view.body],
-  data: view,
-});
-
 type SentParameter = NonNullable<SignOnAttempt["steps"][number]["sent"]>[number];
 
 /** Formats one parameter; empty if it is optional and was not sent. */
@@ -106,6 +92,5 @@ export const extensions: Extensions = {
   },
   "rotate-secret": { print: secretRotated },
   show: { print: show },
-  view: { print: shownView },
   "sign-ons": { print: showSignOns },
 };

@@ -19,7 +19,6 @@ export const commands: Commands = {
     login: () => import("./login.ts"),
     upstream: () => import("./upstream.ts"),
     card: () => import("./card.ts"),
-    "data-request": () => import("./data-request.ts"),
     handover: () => import("./handover.ts"),
     merger: () => import("./merger.ts"),
     group: () => import("./group.ts"),

@@ -2,10 +2,19 @@ import { readFile } from "node:fs/promises";
 import * as api from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Command, type Machine, type Result, type Service } from "./command.ts";
-import { defaultLimit, listOptions, listResult, recordLines, updated, wholeList, type Columns } from "./lines.ts";
+import {
+  defaultLimit,
+  listOptions,
+  listResult,
+  recordLines,
+  tableOf,
+  updated,
+  wholeList,
+  type Columns,
+} from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
 import { argument, option, required, UsageError, type Argument, type Option } from "./option.ts";
-import { fill, fillData } from "./template.ts";
+import { fill, fillData, holds } from "./template.ts";
 
 type Input = {
   in: "path" | "query" | "body";
@@ -52,6 +61,8 @@ export type ContractCommand = {
   id?: string;
   columns?: Readonly<Record<string, string>>;
   record?: Readonly<Record<string, string>>;
+  /** A table of the items at `of` in the answer. */
+  table?: { of: string; columns: Readonly<Record<string, string>> };
   lines?: string | readonly string[];
   /** What the changed record is called; it is read before and after, and the changed properties are printed. */
   updated?: string;
@@ -59,6 +70,8 @@ export type ContractCommand = {
   file?: string;
   quiet?: readonly string[];
   data?: Readonly<Record<string, unknown>>;
+  /** When the command has found something wrong: exit code 1. */
+  fails?: string;
 };
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
@@ -77,7 +90,8 @@ export type Extension = {
   body?(body: Values, options: Values, before?: object): Values | Promise<Values>;
   /** Sends something else, or nothing. */
   send?(service: Service, request: Request, options: Values): Promise<unknown>;
-  print?(answer: never, options: Values): Result;
+  /** Prints something else; undefined for what the contract says. */
+  print?(answer: never, options: Values): Result | undefined;
   columns?: Columns<never>;
 };
 
@@ -220,8 +234,7 @@ async function run(service: Service, command: ContractCommand, { args, options, 
   const body = (await extension.body?.(request.body, options)) ?? request.body;
   const sent = { ...request, body };
   const answer = (await extension.send?.(service, sent, options)) ?? (await send(service, command, sent));
-  if (extension.print !== undefined) return extension.print(answer as never, options);
-  return printAnswer(command, answer, [body, request.query, args]);
+  return extension.print?.(answer as never, options) ?? printAnswer(command, answer, [body, request.query, args]);
 }
 
 type Sending = { request: Request; options: Values; extension: Extension };
@@ -278,17 +291,14 @@ async function readList(service: Service, command: ContractCommand, { request, o
       query: { ...request.query, ...page },
     }) as Promise<api.ApiResponse<Item[]>>;
   const limit = (options["limit"] as number | undefined) ?? (typeof paging === "number" ? paging : defaultLimit);
-  const table =
-    (extension.columns as Columns<Item> | undefined) ??
-    Object.fromEntries(
-      Object.entries(columns).map(([heading, template]) => [heading, (item: Item) => fill(template, [item], "")]),
-    );
+  const table = (extension.columns as Columns<Item> | undefined) ?? columnsOf(columns);
   if (paging === "parts") {
     const after = options["after"] as string | undefined;
     return listResult(list, await api.listFirst(read, { limit: limit + 1, after }), limit, table);
   }
   const items = paging === "all" ? await api.listAll(read) : await api.listFirst(read, { limit });
-  if (extension.print !== undefined) return extension.print(items as never, options);
+  const printed = extension.print?.(items as never, options);
+  if (printed !== undefined) return printed;
   return {
     ...wholeList(list, items, { columns: table, id: (item) => fill(id, [item]) ?? "" }),
     data: { [key]: items },
@@ -297,20 +307,31 @@ async function readList(service: Service, command: ContractCommand, { request, o
 
 type Item = { id: string };
 
+const columnsOf = (templates: Readonly<Record<string, string>>): Columns<Item> =>
+  Object.fromEntries(
+    Object.entries(templates).map(([heading, template]) => [heading, (item) => fill(template, [item], "")]),
+  );
+
 function printAnswer(command: ContractCommand, answer: unknown, sent: readonly unknown[]): Result {
   if (Array.isArray(answer)) return printChanges(answer as Schemas["ViewChange"][]);
   const scopes = [answer, ...sent];
-  const { record, lines = [], quiet = record === undefined ? [] : ["$id"], data } = command;
+  const { record, table, lines = [], quiet = record === undefined ? [] : ["$id"], data, fails } = command;
   const rows = Object.entries(record ?? {}).map(([label, template]) => [label, fill(template, scopes)] as const);
+  const lineOf = (line: string) => fill(line, scopes) ?? (line === "" ? "" : line.startsWith("[") ? [] : "–");
+  const listed = table && (fillData(`$${table.of}`, scopes) as Item[]);
   return {
-    lines: [...recordLines(Object.fromEntries(rows)), ...[lines].flat().map((line) => fill(line, scopes) ?? "–")],
-    quiet: quiet.flatMap((template) => fill(template, scopes) ?? []),
+    ...(listed && { table: tableOf(listed, columnsOf(table.columns)) }),
+    lines: [...recordLines(Object.fromEntries(rows)), ...withoutEmptyEnd([lines].flat().flatMap(lineOf))],
+    quiet: quiet.flatMap((template) => [fillData(template, scopes) ?? []].flat().map(String)),
+    ...(fails !== undefined && { hasFailed: holds(fails, scopes) }),
     data:
       data === undefined
         ? ((answer as object | undefined) ?? idsOf(command, sent.at(-1) as Values))
         : dataOf(data, scopes),
   };
 }
+
+const withoutEmptyEnd = (lines: readonly string[]) => lines.slice(0, lines.findLastIndex((line) => line !== "") + 1);
 
 const dataOf = (data: Values, scopes: readonly unknown[]): object =>
   Object.fromEntries(Object.entries(data).map(([name, template]) => [name, fillData(template, scopes)]));

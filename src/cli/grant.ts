@@ -3,8 +3,7 @@ import type { GroupId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { listFirst, omitUndefined, readTagged, retryStale, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
-import type { Extensions } from "./contract-commands.ts";
-import { done, recordLines, wholeList, type Columns } from "./lines.ts";
+import { done, wholeList, type Columns } from "./lines.ts";
 import { argsNamed, option, required, schoolRoles, UsageError } from "./option.ts";
 
 type Grant = Schemas["Grant"];
@@ -41,17 +40,6 @@ const columns: Columns<Grant> = {
   sync: ({ sync }) => (sync ? "on" : "off"),
   "synced groups": ({ syncedGroupIds }) => String(syncedGroupIds.length),
 };
-
-function show(grant: Grant): Result {
-  const lines = recordLines({
-    app: grant.clientId,
-    school: grant.schoolId,
-    "sign-on": audienceText(grant.signOn),
-    sync: grant.sync ? "on" : "off",
-    "synced groups": grant.syncedGroupIds.join(", ") || "none",
-  });
-  return { lines, data: grant };
-}
 
 function showAll(all: readonly Grant[], limit: number): Result {
   const more = all.length > limit;
@@ -121,5 +109,3 @@ export const verbs: Verbs = {
     },
   }),
 };
-
-export const extensions: Extensions = { show: { print: show } };

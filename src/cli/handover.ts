@@ -1,28 +1,10 @@
-import { bodyOf, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Verbs } from "./command.ts";
-import type { Extensions } from "./contract-commands.ts";
-import { counted, done, nameOf, tableOf, type Columns } from "./lines.ts";
+import { bodyOf } from "./admin-api.ts";
+import { makeApiCommand, type Verbs } from "./command.ts";
+import { counted, done } from "./lines.ts";
 import { argsNamed, option, UsageError } from "./option.ts";
-
-type Handover = Schemas["Handover"];
 
 const one = "/admin/v1/handovers/{handoverId}";
 const args = argsNamed("handoverId");
-
-const pupilColumns: Columns<Handover["pupils"][number]> = {
-  id: ({ id }) => id,
-  name: ({ name }) => nameOf(name),
-  classes: ({ classes }) => classes.join(" "),
-};
-
-const show = (handover: Handover): Result => ({
-  table: tableOf(handover.pupils, pupilColumns),
-  lines: [
-    `${handover.state}: ${counted(handover.offered, "pupil")} from ${handover.from.name} to ${handover.to.name}.`,
-  ],
-  quiet: [handover.id],
-  data: handover,
-});
 
 /** Reads `person=value`. Errors: UsageError. */
 function readPairs(name: string, texts: readonly string[]): Map<string, string> {
@@ -51,11 +33,4 @@ export const verbs: Verbs = {
       return { ...done(`${counted(accepted.moved ?? 0, "pupil")} moved.`, accepted), quiet: [accepted.id] };
     },
   }),
-};
-
-export const extensions: Extensions = {
-  offer: { print: show },
-  show: { print: show },
-  decline: { print: show },
-  withdraw: { print: show },
 };

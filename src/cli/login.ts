@@ -1,7 +1,6 @@
 import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Verbs, type OptionsOf, type Result, type Service } from "./command.ts";
-import type { Extensions } from "./contract-commands.ts";
-import { recordLines, tableOf, type Columns } from "./lines.ts";
+import { tableOf, type Columns } from "./lines.ts";
 import { option, required, schoolRoles, UsageError } from "./option.ts";
 
 type MadeLogin = Schemas["NamedLoginSecret"];
@@ -12,20 +11,6 @@ const madeColumns: Columns<MadeLogin> = {
   "user name": ({ username }) => username,
   password: ({ password }) => password,
 };
-
-function show(shown: Schemas["Login"]): Result {
-  const { personId, username, hasPassword, usesPassword, mayChangePassword, changedAt, blockedAt, sessions } = shown;
-  const lines = recordLines({
-    person: personId,
-    "user name": username,
-    password: hasPassword ? (usesPassword ? "yes" : "yes, not used by the school") : "none",
-    "may change it": mayChangePassword ? "yes" : "no",
-    "changed at": changedAt,
-    "blocked since": blockedAt,
-    "browsers signed in": String(sessions),
-  });
-  return { lines, quiet: [username], data: shown };
-}
 
 const whom = {
   school: required(option.school("The school, which says how its passwords look.")),
@@ -66,5 +51,3 @@ export const verbs: Verbs = {
     run: async (service, { options }) => showMade(await makePasswords(service, options)),
   }),
 };
-
-export const extensions: Extensions = { show: { print: show } };

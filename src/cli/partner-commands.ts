@@ -16,7 +16,6 @@ export const partnerParts: Parts = {
   agreement: () => import("./agreement.ts"),
   webhook: () => import("./webhook.ts"),
   grant: () => import("./grant.ts"),
-  audit: () => import("./audit.ts"),
 };
 
 export const remote: NounEntry = {

@@ -3,7 +3,7 @@ import { bodyOf, listFirst } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeMachineCommand, type Result, type Service, type Verbs } from "./command.ts";
 import { withOwnId, type Extensions } from "./contract-commands.ts";
-import { defaultLimit, done, listOptions, listResult, nameOf, recordLines, tableOf } from "./lines.ts";
+import { defaultLimit, done, listOptions, listResult, nameOf, recordLines } from "./lines.ts";
 import type { Columns } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
 import { argsNamed, argument, option, required, UsageError } from "./option.ts";
@@ -58,21 +58,6 @@ function show(person: AdminPerson): Result {
   });
   return { lines, quiet: [id], data: person };
 }
-
-const stepColumns: Columns<Schemas["SignInStep"]> = {
-  step: ({ code }) => code,
-  outcome: ({ outcome }) => outcome,
-  values: ({ values }) => JSON.stringify(values),
-  "changed by": ({ fix }) => fix?.operationId ?? null,
-};
-
-const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
-  table: tableOf(explanation.steps, stepColumns),
-  lines: [explanation.isAllowed ? "The person can sign in." : `The person cannot sign in: ${explanation.reason}`],
-  quiet: explanation.isAllowed ? [] : [explanation.reason],
-  data: explanation,
-  hasFailed: !explanation.isAllowed,
-});
 
 export const verbs: Verbs = {
   "soft-delete": makeApiCommand({
@@ -183,6 +168,5 @@ export const extensions: Extensions = {
     },
   },
   show: { print: show },
-  explain: { print: explained },
   disclosures: { columns: disclosureColumns },
 };

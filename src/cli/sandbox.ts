@@ -1,7 +1,7 @@
 import { bodyOf, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
-import { alignColumns, type Columns } from "./lines.ts";
+import { alignColumns } from "./lines.ts";
 import { argsNamed, option } from "./option.ts";
 
 type Sandbox = Schemas["Sandbox"];
@@ -63,16 +63,7 @@ export const verbs: Verbs = {
   }),
 };
 
-const columns: Columns<Sandbox> = {
-  id: ({ id }) => id,
-  app: ({ clientId }) => clientId,
-  made: ({ createdAt }) => createdAt,
-  "deleted at": ({ expiresAt }) => expiresAt,
-  played: ({ steps: all }) => `${all.filter(({ doneAt }) => doneAt !== null).length} of ${all.length}`,
-};
-
 export const extensions: Extensions = {
   create: { print: showCreated },
-  list: { columns },
   show: { print: (sandbox: Sandbox) => showPlayed(sandbox, null) },
 };

@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
-import { fill, fillData } from "./template.ts";
+import { fill, fillData, pathsIn } from "./template.ts";
 
-const answer = { people: 1, into: { name: "5b" }, scopes: ["a", "b"], groups: [{ id: "x" }, { id: "y" }], sync: false };
+const answer = {
+  people: 1,
+  into: { name: "5b" },
+  scopes: ["a", "b"],
+  groups: [{ id: "x" }, { id: "y" }],
+  sync: false,
+  state: "AT_ONCE",
+};
 const sent = { note: "$people", into: null, empty: [], nothing: null };
 
 test.each<[template: string, printed: string | null]>([
@@ -16,16 +23,30 @@ test.each<[template: string, printed: string | null]>([
   ["$nothing", null],
   ["$people and $nothing", "1 and –"],
   ["No value", "No value"],
+  ["$groups{<$id> of $into.name}", "<x> of 5b, <y> of 5b"],
+  ["$missing{$id}", "none"],
+  ["$empty+scopes:words", "a b"],
+  ["$state:lower", "at once"],
+  ["Moved[ to $into.name][ for $nothing][ by $empty].", "Moved to 5b."],
+  ["[sync?on][!sync?off][state=AT_ONCE? now][!state=AT_ONCE? later]", "off now"],
+  ["[into?$people[, $nothing]] [really]", "1 really"],
+  ["[$nothing]", null],
+  ["a] b} $5 c", "a] b} $5 c"],
 ])("%s is printed as %s", (template, printed) => {
   expect(fill(template, [answer, sent])).toBe(printed);
 });
 
 test("a value that looks like a template is printed as it is", () => {
   expect(fill("Note: $note", [answer, sent])).toBe("Note: $people");
+  expect(fill("[Note: $note]", [{ note: "[$people]" }])).toBe("Note: [$people]");
 });
 
 test("data keeps the kind of a value", () => {
   expect(fillData("$groups", [answer, sent])).toEqual(answer.groups);
   expect(fillData("$nothing", [answer, sent])).toBeNull();
   expect(fillData("$people(person/people)", [answer, sent])).toBe("1 person");
+});
+
+test("the paths of a template are those of its values, conditions and items", () => {
+  expect(pathsIn("$a|b.c [!d=X?$e+f] $g{$h[ $i]}")).toEqual(["a", "b.c", "d", "e", "f", "g", "g.h", "g.i"]);
 });

@@ -1,12 +1,46 @@
 import { counted, nameOf } from "./lines.ts";
 
 /*
- * What `x-cli` prints, such as "$people(person/people) moved to $into.name.": a path is looked up in the response, then
- * in what was sent; `a|b` is the first that is not null. The path of a list is that of all its items.
- * See openapi/rules/docs/admin-command.md.
+ * What `x-cli` prints, such as "$people(person/people) moved.[ Reason: $reason]": a path is looked up in the
+ * response, then in what was sent. See openapi/rules/docs/admin-command.md.
  */
-const placeholder =
-  /\$([a-zA-Z][a-zA-Z0-9]*(?:[.|][a-zA-Z][a-zA-Z0-9]*)*)(?::(name|words|commas|size)|\(([^()/]+)\/?([^()]*)\))?/g;
+const name = String.raw`[a-zA-Z][a-zA-Z0-9]*`;
+const token = new RegExp(
+  String.raw`\$(?<paths>${name}(?:[.|+]${name})*)(?::(?<format>name|words|commas|size|lower)|\((?<first>[^()/]+)/?(?<second>[^()]*)\)|(?<items>\{))?` +
+    String.raw`|(?<optional>\[)(?:(?<condition>!?${name}(?:\.${name})*(?:=\w+)?)\?)?|(?<end>[\]}])|[^$[\]}]+|\$`,
+  "gy",
+);
+
+type Value = Partial<Record<"paths" | "format" | "first" | "second", string>>;
+type Part = string | { value: Value; items?: readonly Part[] } | { optional: readonly Part[]; condition?: string };
+
+function parse(template: string): readonly Part[] {
+  const root: Part[] = [];
+  const open = [root];
+  for (const { 0: text, groups = {} } of template.matchAll(token)) {
+    const { paths, items, optional, condition, end } = groups as Record<string, string | undefined>;
+    const inner: Part[] = [];
+    if (end !== undefined && open.length > 1) open.pop();
+    else if (paths !== undefined) open.at(-1)!.push({ value: groups, ...(items !== undefined && { items: inner }) });
+    else open.at(-1)!.push(optional === undefined ? text : { optional: inner, ...(condition && { condition }) });
+    if ((items ?? optional) !== undefined) open.push(inner);
+  }
+  return root;
+}
+
+/** The paths in a template; within `{}`, those of an item follow the path of its list. */
+export const pathsIn = (template: string): string[] => listPaths(parse(template), "");
+
+const listPaths = (parts: readonly Part[], before: string): string[] =>
+  parts.flatMap((part) => {
+    if (typeof part === "string") return [];
+    if ("optional" in part) {
+      const [path] = part.condition?.replace("!", "").split("=") ?? [];
+      return [...(path === undefined ? [] : [before + path]), ...listPaths(part.optional, before)];
+    }
+    const paths = part.value.paths!.split(/[|+]/).map((path) => before + path);
+    return [...paths, ...listPaths(part.items ?? [], `${paths[0]!}.`)];
+  });
 
 function valueAt(value: unknown, [name, ...path]: readonly string[]): unknown {
   if (name === undefined) return value;
@@ -18,6 +52,7 @@ function valueAt(value: unknown, [name, ...path]: readonly string[]): unknown {
 function find(paths: string, scopes: readonly unknown[]): unknown {
   // Undefined if no scope has the property, null if the property has no value.
   let missing: unknown;
+  if (paths.includes("+")) return paths.split("+").flatMap((path) => find(path, scopes) ?? []);
   for (const path of paths.split("|"))
     for (const scope of scopes) {
       const value = valueAt(scope, path.split("."));
@@ -27,31 +62,56 @@ function find(paths: string, scopes: readonly unknown[]): unknown {
   return missing;
 }
 
-type Format = { format?: string | undefined; first?: string | undefined; second?: string | undefined };
+const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);
 
-function textOf(value: unknown, { format, first, second }: Format): string | null {
+/** Whether `path`, `!path` or `path=VALUE` holds. */
+export function holds(condition: string, scopes: readonly unknown[]): boolean {
+  const [path = "", wanted] = condition.replace("!", "").split("=");
+  const value = find(path, scopes);
+  return (wanted === undefined ? !isEmpty(value) : String(value) === wanted) !== condition.startsWith("!");
+}
+
+function textOf(value: unknown, { format, first, second }: Value): string | null {
   if (value === undefined || (value === null && format !== "name")) return null;
   if (format === "name") return nameOf(value as Parameters<typeof nameOf>[0]);
   if (typeof value === "boolean") return value ? (first ?? "yes") : (second ?? "no");
   if (typeof value === "number" && first !== undefined) return counted(value, first, second || undefined);
-  if (!Array.isArray(value))
-    return typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
+  if (!Array.isArray(value)) {
+    const text = typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
+    return format === "lower" ? text.toLowerCase().replaceAll("_", " ") : text;
+  }
   if (format === "size") return String(value.length);
   return value.join(format === "words" ? " " : format === "commas" ? "," : ", ");
 }
 
-/** Null if the template holds values and all of them are null. `none` stands for an empty list. */
-export function fill(template: string, scopes: readonly unknown[], none = "none"): string | null {
+const isShown = ({ optional, condition }: { optional: readonly Part[]; condition?: string }, scopes: unknown[]) =>
+  condition === undefined
+    ? optional.every(
+        (part) => typeof part === "string" || !("value" in part) || !isEmpty(find(part.value.paths!, scopes)),
+      )
+    : holds(condition, scopes);
+
+/** Null if the template is empty, or holds values and all of them are null. `none` stands for an empty list. */
+export const fill = (template: string, scopes: readonly unknown[], none = "none"): string | null =>
+  fillParts(parse(template), [...scopes], none);
+
+function fillParts(parts: readonly Part[], scopes: unknown[], none: string): string | null {
   const values: (string | null)[] = [];
-  const text = template.replaceAll(
-    placeholder,
-    (_, paths: string, format?: string, first?: string, second?: string) => {
-      const value = textOf(find(paths, scopes), { format, first, second });
-      values.push(value);
-      return value === "" ? none : (value ?? "–");
-    },
-  );
-  return values.length > 0 && values.every((value) => value === null) ? null : text;
+  const texts = parts.map((part) => {
+    if (typeof part === "string") return part;
+    if ("optional" in part) {
+      const text = isShown(part, scopes) ? fillParts(part.optional, scopes, none) : null;
+      if (text !== null) values.push(text);
+      return text ?? "";
+    }
+    const found = find(part.value.paths!, scopes);
+    const items = part.items && [found ?? []].flat().map((item) => fillParts(part.items!, [item, ...scopes], none));
+    const value = textOf(items ?? found, part.value);
+    values.push(value);
+    return value === "" ? none : (value ?? "–");
+  });
+  const text = texts.join("");
+  return (values.length > 0 && values.every((value) => value === null)) || text === "" ? null : text;
 }
 
 /** A template that is a path alone gives its value, for --output json. */

@@ -1,21 +1,8 @@
 import { bodyOf, isEmpty, omitUndefined, updateRecord, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
 import type { Extension, Extensions } from "./contract-commands.ts";
-import { counted, done, made, recordLines, updated, type Columns } from "./lines.ts";
+import { counted, done, made, recordLines, updated } from "./lines.ts";
 import { argsNamed, option, UsageError } from "./option.ts";
-
-type Connection = Schemas["UpstreamConnection"];
-
-const columns: Columns<Connection> = {
-  id: ({ id }) => id,
-  school: ({ schoolName }) => schoolName,
-  name: ({ name }) => name,
-  profile: ({ profile }) => profile,
-  state: ({ state }) => state,
-  "failing since": ({ failingSince }) => failingSince,
-  failure: ({ failingSince, lastFailure }) => failingSince && lastFailure,
-  "secret expires": ({ secretExpiresAt }) => secretExpiresAt,
-};
 
 const emptyRule = {
   "rule-claim": { ruleClaim: null },
@@ -37,46 +24,6 @@ const emptying = (values: Partial<typeof emptyValues>): Extension => ({
   options: { unset: option.someOf(Object.keys(emptyValues), "Leave these empty.") },
   body: (body, { unset = [] }) =>
     Object.assign({}, body, ...(unset as (keyof typeof emptyValues)[]).map((name) => values[name])) as typeof body,
-});
-
-const ruleLine = ({ ruleClaim, ruleField, normalisations }: Connection): string =>
-  ruleClaim === null
-    ? "by hand only"
-    : `${ruleClaim} = ${ruleField}${normalisations.length > 0 ? ` (${normalisations.join(", ")})` : ""}`;
-
-const connectionLines = (connection: Connection): string[] =>
-  recordLines({
-    id: connection.id,
-    school: `${connection.schoolName} (${connection.schoolId})`,
-    name: `${connection.name} (${connection.profile})`,
-    state: connection.state,
-    issuer: connection.issuer,
-    "client id": connection.clientId,
-    secret: connection.hasSecret ? "stored" : null,
-    "secret expires": connection.secretExpiresAt,
-    "secret sent": connection.authMethod,
-    scopes: connection.scopes.join(" "),
-    tenant: connection.tenant,
-    "only accounts with": connection.schoolClaim && `${connection.schoolClaim} = ${connection.schoolValue}`,
-    "subject claim": connection.subjectClaim,
-    rule: ruleLine(connection),
-    "only groups": connection.groupIds.join(", ") || null,
-    "creates guests": connection.createsGuests ? "yes" : "no",
-    "confirmed for staff": connection.confirmedForStaff ? "yes" : "no",
-    "trusted for the second factor": connection.trustedForSecondFactor ? "yes" : "no",
-    "ends the session there": connection.endsUpstreamSession ? "yes" : "no",
-    "redirect URI": connection.redirectUri,
-    "back-channel logout URI": connection.backchannelLogoutUri,
-    "post-logout redirect URI": connection.postLogoutRedirectUri,
-    tested: connection.testedAt,
-    "last sign-in": connection.lastSuccessAt,
-    "failing since": connection.failingSince && `${connection.failingSince}: ${connection.lastFailure}`,
-  });
-
-const showConnection = (connection: Connection): Result => ({
-  lines: connectionLines(connection),
-  quiet: [connection.id],
-  data: connection,
 });
 
 function showCheck(check: Schemas["UpstreamCheck"]): Result {
@@ -167,22 +114,9 @@ export const verbs: Verbs = {
   ...wayInVerbs,
 };
 
-const refusalColumns: Columns<Schemas["UpstreamRefusal"]> = {
-  id: ({ id }) => id,
-  reason: ({ code }) => code,
-  name: ({ displayName }) => displayName,
-  claim: ({ ruleClaim, ruleValue }) => ruleClaim && `${ruleClaim} = ${ruleValue ?? "(missing)"}`,
-  matches: ({ matches }) => String(matches),
-  tries: ({ tries }) => String(tries),
-  last: ({ lastAt }) => lastAt,
-};
-
 export const extensions: Extensions = {
-  list: { columns },
   create: emptying(emptyValues),
   update: emptying(emptyValues),
   preview: { ...emptying(emptyRule), print: showPreview },
-  refusals: { columns: refusalColumns },
-  show: { print: showConnection },
   check: { print: showCheck },
 };

@@ -4,24 +4,7 @@ import { debugSignature } from "./debug-signature.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { alignColumns, recordLines } from "./lines.ts";
 
-type Endpoint = Schemas["WebhookEndpoint"];
 type Attempt = Schemas["DeliveryWithLog"]["log"][number];
-
-function endpointLines({ id, clientId, url, eventTypes: types, ...of }: Endpoint): string[] {
-  const state =
-    of.reason === "none" ? of.state.toLowerCase() : `${of.state.toLowerCase()}: ${of.reason.replace("_", " ")}`;
-  return recordLines({
-    id,
-    app: clientId,
-    url,
-    types: types.join(", "),
-    state,
-    "tried again at": of.resumeAt,
-    "failing since": of.failingSince,
-    "listens until": of.listensUntil,
-    waiting: String(of.pending),
-  });
-}
 
 const attemptColumns = ({ number, at, durationMs, status, error, answer }: Attempt): string[] => [
   String(number),
@@ -30,12 +13,6 @@ const attemptColumns = ({ number, at, durationMs, status, error, answer }: Attem
   status === null ? (error ?? "") : String(status),
   JSON.stringify((answer ?? "").slice(0, 80)),
 ];
-
-const show = (endpoint: Endpoint): Result => ({
-  lines: endpointLines(endpoint),
-  quiet: [endpoint.id],
-  data: endpoint,
-});
 
 const showDelivery = ({ delivery, log }: Schemas["DeliveryWithLog"]): Result => {
   const { deliveryId: id, messageId, endpointId, state, body } = delivery;
@@ -46,7 +23,6 @@ const showDelivery = ({ delivery, log }: Schemas["DeliveryWithLog"]): Result => 
 export const verbs: Verbs = { "debug-signature": debugSignature };
 
 export const extensions: Extensions = {
-  show: { print: show },
   delivery: { print: showDelivery },
   update: {
     // The service refuses a change of nothing; the endpoint must exist all the same.

@@ -1,6 +1,21 @@
 const methods = ["get", "post", "put", "patch", "delete"];
 const call = ["command", "summary", "arguments", "irreversible", "remoteOnly", "sends", "keeps", "options"];
-const print = ["list", "key", "paging", "id", "columns", "record", "lines", "updated", "file", "quiet", "data"];
+const print = [
+  "list",
+  "key",
+  "paging",
+  "id",
+  "columns",
+  "record",
+  "table",
+  "lines",
+  "like",
+  "fails",
+  "updated",
+  "file",
+  "quiet",
+  "data",
+];
 const ofOption = ["name", "help", "kind", "values", "placeholder", "default", "isRequired", "range", "off"];
 
 /** The names of the properties of a body, those of objects in it with the path to them. */
