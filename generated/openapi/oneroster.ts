@@ -773,29 +773,9 @@ export interface paths {
         };
         /**
          * List the demographics
-         * @description Part of the standard, not offered by this service. Always returns 501.
+         * @description Always empty: the directory has no demographics.
          */
         get: operations["listDemographics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/ims/oneroster/rostering/v1p2/demographics/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the demographics of a user
-         * @description Part of the standard, not offered by this service. Always returns 501.
-         */
-        get: operations["getDemographics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1143,6 +1123,8 @@ export interface components {
              * @example s-4711
              */
             identifier?: string | null;
+            /** @description Always empty. The directory has no parents and no guardians. */
+            agents?: components["schemas"]["OneRosterReference"][];
             /** @description One for each school of the person that the app sees. */
             roles?: components["schemas"]["OneRosterRole"][];
             /** @description The school of the primary role. */
@@ -1168,6 +1150,26 @@ export interface components {
         /** @description One record. */
         OneRosterOneEnrollment: {
             enrollment: components["schemas"]["OneRosterEnrollment"];
+        };
+        /** @description What the standard has of a person beside the user. The directory has no such record. */
+        OneRosterDemographic: {
+            /**
+             * @description The id of the user.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            sourcedId?: string;
+            status?: components["schemas"]["OneRosterStatus"];
+            /**
+             * Format: date-time
+             * @description Since when the app sees the record as it is, at the latest.
+             * @example 2026-09-01T06:00:00.000Z
+             */
+            dateLastModified?: string;
+        };
+        /** @description A page of a list. */
+        OneRosterDemographics: {
+            /** @description The records of the page; there are none. */
+            demographics: components["schemas"]["OneRosterDemographic"][];
         };
     };
     responses: {
@@ -1259,16 +1261,6 @@ export interface components {
         };
         /** @description The app sees no such record. */
         OneRosterNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["OneRosterStatusInfo"];
-            };
-        };
-        /** @description An endpoint of the standard that this service does not offer. */
-        OneRosterNotOffered: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -4049,32 +4041,73 @@ export interface operations {
     };
     listDemographics: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /**
+                 * @description How many records the page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["OneRosterLimit"];
+                /**
+                 * @description How many records come before the page.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["OneRosterOffset"];
+                /**
+                 * @description The field by which the list is sorted, such as `familyName` or `school.sourcedId`. Without it the order is by `sourcedId`.
+                 * @example familyName
+                 */
+                sort?: components["parameters"]["OneRosterSort"];
+                /**
+                 * @description The direction of `sort`.
+                 * @example asc
+                 */
+                orderBy?: components["parameters"]["OneRosterOrderBy"];
+                /**
+                 * @description Only records for which the condition holds, such as `status='active'`. See Filters.
+                 * @example status='active' AND dateLastModified>'2026-09-01T00:00:00Z'
+                 */
+                filter?: components["parameters"]["OneRosterFilter"];
+                /**
+                 * @description The fields of each record, separated by commas. Without it all are returned.
+                 * @example sourcedId,givenName,familyName
+                 */
+                fields?: components["parameters"]["OneRosterFields"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier response. If nothing changed, the response is an empty 304.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            501: components["responses"]["OneRosterNotOffered"];
-        };
-    };
-    getDemographics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The `sourcedId` of the record.
-                 * @example c0000000-0000-4000-8000-000000000002
-                 */
-                id: components["parameters"]["OneRosterId"];
+            /** @description The page of the list. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Schultor-Visible-Change": components["headers"]["VisibleChange"];
+                    "Schultor-Source-Read": components["headers"]["SourceRead"];
+                    "X-Total-Count": components["headers"]["TotalCount"];
+                    Link: components["headers"]["PageLinks"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneRosterDemographics"];
+                };
             };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            501: components["responses"]["OneRosterNotOffered"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["OneRosterBadRequest"];
+            401: components["responses"]["OneRosterUnauthorized"];
+            403: components["responses"]["OneRosterForbidden"];
+            405: components["responses"]["OneRosterMethodNotAllowed"];
+            429: components["responses"]["OneRosterTooManyRequests"];
+            500: components["responses"]["OneRosterInternalError"];
+            503: components["responses"]["OneRosterUnavailable"];
         };
     };
 }

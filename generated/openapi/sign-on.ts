@@ -53,7 +53,7 @@ export interface paths {
          *     An app authenticates in the one way that it is registered for: its secret with HTTP Basic (`client_secret_basic`) or in the body
          *     (`client_secret_post`), a JWT that it signed (`private_key_jwt`), or, a public app, `client_id` alone (`none`). Any other way is
          *     `invalid_client`. One scope that the app was not granted makes the whole request fail with `invalid_scope`;
-         *     `email`, `phone` and `address` are ignored. A refresh token can be used once. A repeat within a few seconds gets the same response
+         *     `email`, `phone`, `address` and the scopes of OneRoster for demographics, resources and grades are ignored. A refresh token can be used once. A repeat within a few seconds gets the same response
          *     again; a later one revokes all tokens of the sign-on.
          *
          *     Use a token until it expires. An app keeps its newest 200,000 tokens of its own, and for each person the newest 500 of each kind; older

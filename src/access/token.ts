@@ -75,11 +75,20 @@ const scopesOnWire = new Map<string, ScopeName>([
   ...oneRosterScopes.map((scope) => [scope, "oneroster:read"] as const),
 ]);
 
-/** Null for an unknown scope, or one with another platform name than `platforms`; without these, any is accepted. */
+/** Whether a scope is one of OneRoster's for records that the service does not have. */
+export const isOneRosterScopeNotOffered = (wire: string): boolean =>
+  /^https?:\/\/purl\.imsglobal\.org\/spec\/or\/v1p[12]\/scope\/(roster-demographics|(resource|gradebook)(-core)?)\.[a-z]+$/.test(
+    wire,
+  );
+
+/**
+ * Null for an unknown scope, or one with another platform name than `platforms`; without these, any is accepted. Some
+ * programs write those of OneRoster with `http`.
+ */
 export function scopeFromWire(wire: string, platforms?: readonly string[]): ScopeName | null {
   const platform = platformName.exec(wire)?.[1];
   if (platforms && platform !== undefined && !platforms.includes(platform)) return null;
-  return scopesOnWire.get(wire.replace(platformName, "urn:*:")) ?? null;
+  return scopesOnWire.get(wire.replace(platformName, "urn:*:").replace(/^http:/, "https:")) ?? null;
 }
 
 export function scopeOfContract(wire: string): ScopeName {

@@ -27,7 +27,6 @@ const byStatus: Partial<Record<number, Minor>> = {
   405: "unsupported",
   429: "server_busy",
   500: "internal_server_error",
-  501: "unsupported",
   503: "server_busy",
 };
 

@@ -5,6 +5,7 @@ import { answerText, type JsonText } from "../platform/http/index.ts";
 import type { OneRosterHandlers, Version } from "./contract.ts";
 import { recordNotFound } from "./failure.ts";
 import { makeListMemory, pageHeaders, readPage } from "./read-page.ts";
+import { demographics } from "./records/demographics.ts";
 import { enrollments } from "./records/enrollments.ts";
 import { classes, courses } from "./records/groups.ts";
 import type { Given, Resource, Way } from "./records/record.ts";
@@ -51,6 +52,7 @@ const operations = {
   listTeachers: [users, { role: "TEACHER" }],
   getTeacher: [users, { one: true, role: "TEACHER" }],
   listTeacherClasses: [classes, { person: true, role: "TEACHER" }],
+  listDemographics: [demographics, {}],
   listEnrollments: [enrollments, {}],
   getEnrollment: [enrollments, { one: true }],
 } satisfies { readonly [Id in keyof OneRosterHandlers]: readonly [Resource, Way] };

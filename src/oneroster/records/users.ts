@@ -74,6 +74,7 @@ function fields(reader: Reader, id: Sql) {
     givenName: jsonNullable(ofBoth.givenName),
     familyName: jsonNullable(ofBoth.familyName),
     identifier: jsonNullable(ofBoth.identifier),
+    agents: sql`'[]'` as JsonSql<Schemas["OneRosterReference"][]>,
   };
   const values = {
     ...base.values,

@@ -1,4 +1,4 @@
-import { scopeFromWire, scopeNames, scopeToWire } from "../../access/index.ts";
+import { isOneRosterScopeNotOffered, scopeFromWire, scopeNames, scopeToWire } from "../../access/index.ts";
 import type { AppAttribute, ScopeName, WithheldItem, SignOnRight } from "../../access/index.ts";
 import { nearestOf } from "../../platform/text/did-you-mean.ts";
 import { adminScopesOf, holdsRoleBeyondHome } from "../../staff/index.ts";
@@ -16,7 +16,7 @@ type Client = { scope?: string | undefined; scopePlatforms: readonly string[] };
 const ignoredScopes = new Set(["email", "phone", "address"]);
 
 export const listScopes = (asked: string): string[] =>
-  asked.split(" ").filter((scope) => scope !== "" && !ignoredScopes.has(scope));
+  asked.split(" ").filter((scope) => scope !== "" && !ignoredScopes.has(scope) && !isOneRosterScopeNotOffered(scope));
 
 /** Why the app may not request the scope; null if it may. */
 export function findScopeProblem(

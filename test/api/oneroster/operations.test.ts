@@ -70,8 +70,8 @@ const minorOf = ({ body }: Read, version: Version): unknown => {
     : (body as { statusInfoSet: { imsx_CodeMinor: string }[] }).statusInfoSet[0]!.imsx_CodeMinor;
 };
 
-test("the documents have 38 operations each, and two that are not offered", () => {
-  expect([offered.length, places.length]).toEqual([76, 80]);
+test("the documents have 39 operations each", () => {
+  expect([offered.length, places.length]).toEqual([78, 78]);
 });
 
 test("each operation returns its records, the same for HEAD, and 304 for their ETag", async () => {
@@ -92,6 +92,7 @@ test("each operation returns its records, the same for HEAD, and 304 for their E
     listTermClasses: 3,
     listTermGradingPeriods: 0,
     listGradingPeriods: 0,
+    listDemographics: 0,
     listSchoolClasses: 3,
     listSchoolCourses: 3,
     listSchoolEnrollments: 4,
@@ -187,16 +188,13 @@ test("hidden, missing and malformed ids are the same 404", async () => {
   expect(outcomes).toEqual(withIds.map((place) => [nameOfPlace(place), 1, 404]));
 });
 
-test("demographics and unknown addresses are not offered", async () => {
-  for (const [version, base] of Object.entries(versions)) {
-    const [demographics, other] = [await read(`${base}/demographics`), await read(`${base}/gradingPeriods/${term}`)];
-    expect([demographics.status, minorOf(demographics, version as Version)]).toEqual([501, "unsupported"]);
-    expect((await read(`${base}/demographics/${student}`)).status).toBe(501);
-    expect([other.status, minorOf(other, version as Version)]).toEqual([
-      404,
-      version === "v1p2" ? "unknownobject" : "unknown object",
-    ]);
-  }
+test("a grading period, the demographics of somebody and the gradebook are unknown addresses", async () => {
+  for (const [version, base] of Object.entries(versions))
+    for (const path of [`gradingPeriods/${term}`, `demographics/${student}`, `classes/${classId}/lineItems`]) {
+      const other = await read(`${base}/${path}`);
+      const code = version === "v1p2" ? "unknownobject" : "unknown object";
+      expect([path, other.status, minorOf(other, version as Version)]).toEqual([path, 404, code]);
+    }
 });
 
 test("the token endpoint gives a token for each name of the scope, to an app that is registered for it", async () => {
@@ -215,8 +213,25 @@ test("the token endpoint gives a token for each name of the scope, to an app tha
   const other = await world.make.app();
   const refused = await postToken(service, other, { grant_type: "client_credentials", scope: names[0]! });
   expect([refused.status, refused.body.error]).toEqual([400, "invalid_scope"]);
-  const demographics = names[0]!.replace("roster", "roster-demographics");
-  expect((await postToken(service, app, { grant_type: "client_credentials", scope: demographics })).body.error).toBe(
-    "invalid_scope",
-  );
+});
+
+test("the scopes of OneRoster for other records are ignored, and a misspelled one is refused", async () => {
+  const ask = async (...scopes: string[]) => {
+    const names = scopes.map((scope) => `https://purl.imsglobal.org/spec/or/v1p1/scope/${scope}`);
+    const { body } = await postToken(service, app, { grant_type: "client_credentials", scope: names.join(" ") });
+    return body.error ?? body.scope.replace(/.*\//, "");
+  };
+  const others = [
+    "roster-demographics.readonly",
+    "resource.readonly",
+    "gradebook.createput",
+    "gradebook-core.readonly",
+  ];
+  const refused = ["roster.readonl", "roster.createput", "grades.readonly", "gradebook.Readonly"];
+  expect(await ask("roster.readonly", ...others)).toBe("roster.readonly");
+  expect(await ask(...others)).toBe("");
+  const inHttp = "http://purl.imsglobal.org/spec/or/v1p2/scope/roster.readonly";
+  const { body } = await postToken(service, app, { grant_type: "client_credentials", scope: inHttp });
+  expect(body.scope).toBe(inHttp);
+  for (const scope of refused) expect([scope, await ask("roster.readonly", scope)]).toEqual([scope, "invalid_scope"]);
 });
