@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { backchannelPathOf, clients, fileOf, steps, type Client, type Step } from "./clients.ts";
 import { replays, type Replay } from "./replays.ts";
+import { rosterReplays, type RosterReplay } from "./rosters.ts";
 
 const here = import.meta.dirname;
 export const resultsFile = join(here, "results.json");
@@ -70,8 +71,31 @@ export function printPage(): string {
       `\`\`\`${languageOf(client)}\n${readConfiguration(client)}\n\`\`\``,
     ].join("\n\n"),
   );
-  return `${[introduction, [row(header), row(header.map(() => "---")), ...rows, ...replayed].join("\n"), legend, ...sections, ...replaySections].join("\n\n")}\n`;
+  const table = [row(header), row(header.map(() => "---")), ...rows, ...replayed].join("\n");
+  return `${[introduction, table, legend, ...sections, ...replaySections, ...describeRosters()].join("\n\n")}\n`;
 }
+
+function describeRosters(): string[] {
+  const count = ({ steps, fails }: RosterReplay) => `${steps - Object.keys(fails).length} of ${steps}`;
+  const rows = rosterReplays.map((replay) =>
+    [`[${replay.name}](#${anchorOf(replay.name)})`, replay.source, count(replay)].join(" | "),
+  );
+  const table = ["Program | Read from | Steps that get what it expects", "--- | --- | ---", ...rows];
+  const sections = rosterReplays.map(({ name, settings, registration, fails, note }: RosterReplay) => {
+    const fields = ["Field | Type", "--- | ---", ...Object.entries(settings).map((field) => field.join(" | "))];
+    const failed = Object.entries(fails).map(([step, reason]) => `- *${step}* fails: ${reason}.`);
+    const defaults =
+      registration.defaultScopes === undefined
+        ? ""
+        : ", the last one also as a default permission, because it asks for no scope";
+    const register = `Register the permissions \`schools:read\`, \`groups:read\`, \`people:read\` and \`oneroster:read\`${defaults}.`;
+    const parts = [`### ${name}`, `${register} ${note}`, inTable(fields), failed.join("\n")];
+    return parts.filter((part) => part !== "").join("\n\n");
+  });
+  return ["## Programs that read OneRoster", rosterIntroduction, inTable(table), ...sections];
+}
+
+const inTable = (lines: readonly string[]) => lines.map((line) => `| ${line} |`).join("\n");
 
 /** The word keeps other tests from running it. */
 const languageOf = ({ program, command }: Client) =>
@@ -87,6 +111,9 @@ const introduction = `# Clients that were tried
 Each of these libraries was run unchanged against this service: a person signed in, and the app did what the columns say. \`npm run compatibility\`
 repeats it and writes this page. Those marked *replayed* did not run: their requests were read from their code, and a test sends one after the
 other and reads the answers as they do.`;
+
+const rosterIntroduction = `None of these programs ran here. Their requests were read from their published code; a test sends one after the other, and reads the answers
+as they do.`;
 
 const legend = `✓ works, – is not offered by the library or was not replayed. *Userinfo* and *Refresh* are calls of the library. *Logout from the app* ends
 both sessions and returns to the app. *Back-channel logout* ends the app's session after a logout elsewhere. A date is when a package of

@@ -33,7 +33,7 @@ export const rosterReplays = [
     settings: { "OneRoster host": "`ISSUER`", "OAuth 2 token address": token, ...secret },
     steps: 25,
     fails: { "Get AcademicSessions - Paging": "it asks for a third session, and there are two" },
-    note: "The collection is what Microsoft has providers run before School Data Sync reads from them; Microsoft has to enter a provider. It sends no scope: the app needs `oneroster:read` among its default permissions. It asks for the third record of each list, so share three schools, classes and people.",
+    note: "The code of School Data Sync is not published. This is the collection of calls with which Microsoft has providers check theirs; Microsoft adds a provider to the list of which schools choose. It asks for the third record of each list, so share three schools, classes and people.",
   },
   {
     name: "Moodle enrol_oneroster",
@@ -49,7 +49,7 @@ export const rosterReplays = [
     },
     steps: 9,
     fails: { "Accounts are created": noAddress },
-    note: "Everything is read, but the plugin writes the e-mail address of each account that it creates or updates, and Moodle does not accept that there is none. Give `email` a value in `get_user_data` of `classes/local/entities/user.php` before you use it. The user name is `identifier`, so the app needs the identifier of the source system.",
+    note: "Everything is read, but the plugin copies the e-mail address to each account that it creates or updates, and there is none. Give `email` a value in `get_user_data` of `classes/local/entities/user.php` before you use it. The user name is `identifier`, so the app needs the identifier of the source system.",
   },
   {
     name: "Google's conformance tests 1.1",
@@ -64,7 +64,7 @@ export const rosterReplays = [
       GetAllCategories: noGrades,
       GetGradingPeriodsForTerm: noPeriod,
     },
-    note: "Google Classroom finds teachers by e-mail address and exports grades, so it cannot use this service. The other calls of the roster were replayed with the id of a teacher.",
+    note: "Google Classroom finds teachers by e-mail address and exports grades, so it cannot use this service. The steps after the search for a teacher were replayed with the id of one, and of the gradebook only the first calls.",
   },
   {
     name: "Google's conformance tests 1.2",
@@ -102,7 +102,7 @@ export const rosterReplays = [
     },
     steps: 9,
     fails: {},
-    note: "It sends no scope: the app needs `oneroster:read` among its default permissions.",
+    note: "Its pages hold as many records as you set.",
   },
 ] as const satisfies readonly RosterReplay[];
 

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { pageFile, printPage } from "../../compatibility/page.ts";
 import { rosterReplays, type RosterProgram, type RosterReplay } from "../../compatibility/rosters.ts";
 import type { TestApp } from "../../support/token.ts";
 import { appWithRoster, makeRosterWorld, type Row } from "./world.ts";
@@ -216,6 +218,10 @@ test.each<RosterReplay>(rosterReplays)(
     expect([Object.keys(did).length, failed.sort()]).toEqual([replay.steps, Object.keys(replay.fails).sort()]);
   },
 );
+
+test("the page of the documentation shows these results", () => {
+  expect(readFileSync(pageFile, "utf8")).toBe(printPage());
+});
 
 function makeClient({ clientId, clientSecret }: TestApp, say: Client["say"]): Client {
   let bearer = "";
