@@ -2,7 +2,7 @@
 type Described = { name: string; dbName?: string | null; documentation?: string | undefined };
 export type DescribedModel = Described & { fields: readonly (Described & { kind: string })[] };
 
-const categories = "src/privacy/categories.ts";
+const categories = "src/privacy/words.json";
 
 /**
  * Writes what each column holds about a person, as the comments of the schema say: `/// @data <category>` at a field,
@@ -28,7 +28,7 @@ export function describeStoredData(models: readonly DescribedModel[]): string {
     if (hasData !== (period !== undefined))
       problems.push(
         hasData
-          ? `${model.name}: write \`/// @kept <period>\` above the model, with a period of src/privacy/periods.ts: it has data about people.`
+          ? `${model.name}: write \`/// @kept <period>\` above the model, with a period of src/privacy/words.json: it has data about people.`
           : `${model.name}: remove \`/// @kept\`: no field has data about people.`,
       );
     return { table: model.dbName ?? model.name, period, columns };

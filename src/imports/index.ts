@@ -49,7 +49,7 @@ export {
   type ImportStatus,
 } from "./state/record.ts";
 export type { ImportState } from "./state/states.ts";
-export { remedyOf } from "./rows/remedies.ts";
+export { remedyOf } from "./rows/fault-lines.ts";
 export { makeImportRequests, type ImportRequests } from "./requests.ts";
 export { maxFaults } from "./formats/staging.ts";
 export { listWarnings } from "./rows/warnings.ts";

@@ -9,9 +9,7 @@
  * Never knows: schools, apps and people themselves, pages, HTTP.
  */
 export { activities, type Activity } from "./activities.ts";
-export { peopleCategories, dataCategories, type DataCategory, type PeopleCategory } from "./categories.ts";
 export { keptFor, storedTables } from "./kept-for.ts";
-export { measures } from "./measures.ts";
-export { periods, periodText, retentionText, retentionWords, variables } from "./periods.ts";
-export type { Days, Period, PeriodCode } from "./periods.ts";
-export type { Words } from "./words.ts";
+export { periodText, retentionText, variables, type Days, type PeriodCode } from "./periods.ts";
+export { dataCategories, measures, peopleCategories, retentionWords } from "./words.ts";
+export type { DataCategory, PeopleCategory, Words } from "./words.ts";

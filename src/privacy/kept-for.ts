@@ -1,8 +1,7 @@
 import { storedData } from "../../generated/tables/stored-data.ts";
 import { activities, type Activity } from "./activities.ts";
-import type { DataCategory } from "./categories.ts";
 import { periodText, type Days, type PeriodCode } from "./periods.ts";
-import type { Words } from "./words.ts";
+import type { DataCategory, Words } from "./words.ts";
 
 type StoredTable = {
   until: PeriodCode | null;

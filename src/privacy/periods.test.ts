@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { periods, periodText, retentionText, retentionWords, type Days, type PeriodCode } from "./periods.ts";
+import { periodText, retentionText, type Days, type PeriodCode } from "./periods.ts";
+import { retentionWords } from "./words.ts";
+import words from "./words.json" with { type: "json" };
 
 const daysOf = (count: number): Days => ({
   deletedPersonDays: count,
@@ -14,7 +16,7 @@ const daysOf = (count: number): Days => ({
 
 const textsOf = (count: number): string[] =>
   [
-    ...(Object.keys(periods) as PeriodCode[]).map((code) => periodText(code, daysOf(count))),
+    ...(Object.keys(words.periods) as PeriodCode[]).map((code) => periodText(code, daysOf(count))),
     ...(Object.keys(retentionWords) as (keyof typeof retentionWords)[]).map((word) => retentionText(word, count)),
   ].flatMap(({ de, en }) => [de, en]);
 

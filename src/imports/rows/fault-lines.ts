@@ -4,6 +4,11 @@ import { openSourceFile, type Reading, type SourceFile } from "../read/source.ts
 import { detachText, readText } from "../read/text.ts";
 import { openArchive } from "../read/zip.ts";
 import type { ImportId } from "../state/record.ts";
+import remedies from "./remedies.json" with { type: "json" };
+
+/** What to do about a fault. */
+export const remedyOf = (code: string): string =>
+  (remedies as Record<string, string>)[code] ?? "Correct the value and upload the file again.";
 
 type Piece = { from: number; text: string };
 
