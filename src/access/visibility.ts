@@ -114,15 +114,38 @@ export const seenKey = (as: "person" | "user", client: Value, schoolId: Value): 
  * `schoolId`) syncs. A soft-deleted person whom the app saw stays while the school syncs, whatever becomes of groups.
  */
 export function personIsSynced(client: Value, { id, role, seenBy }: Known, schoolId?: Value): Visible {
-  const atSchool = ({ schoolId: column }: Columns<"schoolId">) =>
-    schoolId === undefined ? sql`` : sql` AND ${column} = ${schoolId}`;
-  const inGroup = sql`${member} WHERE ${member.personId} = ${id}${atSchool(member)}
+  const inGroup = sql`${member} WHERE ${member.personId} = ${id} ${atSchool(member, schoolId)}
     AND ${groupIsSynced(client, member.groupId, schoolId)} AND ${groupIsActive(member.groupId)}`;
-  const wasSeen = sql`${at} WHERE ${at.personId} = ${id}${atSchool(at)}
-    AND ${seenBy} ? ${seenKey("person", client, at.schoolId)} AND ${schoolIsShown(client, at.schoolId)}`;
-  const isKept = sql`(${seenBy} IS NOT NULL AND ${exists(wasSeen)})`;
-  return visible(sql`(${role} <> 'OTHER' AND (${exists(inGroup)} OR ${isKept}))`);
+  return visible(sql`(${role} <> 'OTHER' AND (${exists(inGroup)} OR ${wasSeen(client, { id, seenBy }, schoolId)}))`);
 }
+
+const atSchool = (of: Columns<"schoolId">, schoolId: Value | undefined): Sql =>
+  schoolId === undefined ? sql`` : sql`AND ${of.schoolId} = ${schoolId}`;
+
+const wasSeen = (client: Value, { id, seenBy }: Columns<"id" | "seenBy">, schoolId: Value | undefined): Sql => sql`
+  (${seenBy} IS NOT NULL AND ${exists(sql`${at}
+    WHERE ${at.personId} = ${id} ${atSchool(at, schoolId)}
+    AND ${seenBy} ? ${seenKey("person", client, at.schoolId)} AND ${schoolIsShown(client, at.schoolId)}`)})`;
+
+const exception = table("person", "v_exception");
+const fromException = (personId: Value): Sql => sql`${exception}
+  WHERE ${exception.id} = ${personId} AND (${exception.role} = 'OTHER' OR ${exception.status} <> 'ACTIVE')`;
+
+/**
+ * The same as `personIsSynced`, where `isMember` says that the person is in an active group that is synced. Few people
+ * are in the index that it looks at.
+ */
+export const isSyncedAs = (
+  { isMember, personId }: { isMember: Sql; personId: Sql },
+  client: Value,
+  schoolId?: Value,
+): Visible =>
+  visible(sql`CASE WHEN ${isMember} THEN NOT ${exists(sql`${fromException(personId)} AND ${exception.role} = 'OTHER'`)}
+  ELSE ${exists(sql`${fromException(personId)} AND ${exception.role} <> 'OTHER'
+    AND ${wasSeen(client, exception, schoolId)}`)} END`);
+
+export const wasSoftDeletedBefore = (time: Sql, personId: Sql): Sql =>
+  exists(sql`${fromException(personId)} AND ${exception.softDeletedAt} < ${time}`);
 
 export const personIsShown = (client: Value, person: Person, schoolId?: Value): Visible =>
   visible(sql`(${person.status} = 'ACTIVE' AND ${personIsSynced(client, person, schoolId)})`);

@@ -85,7 +85,7 @@ export function makeHandlers({ version, baseUrl, clock }: Deps): OneRosterHandle
       if (path.termId !== undefined && path.termId !== year.termId) throw recordNotFound();
       const values = { ...given, ...statements.values, limit, offset } satisfies Values;
       const { version: _text, ...read } = statements;
-      const list = JSON.stringify([read.page.text, { ...values, limit: null, offset: null }]);
+      const list = JSON.stringify([read.anyPage.text, { ...values, limit: null, offset: null }]);
       return answerText({
         version: statements.version as never,
         given: values,

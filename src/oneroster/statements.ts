@@ -5,7 +5,7 @@ import type { Version } from "./contract.ts";
 import { refuseSelection } from "./failure.ts";
 import { compileFilter, findSortKey, unknownField } from "./filter/compile.ts";
 import { parseFilter } from "./filter/parse.ts";
-import type { Given, Reader, RecordFields, Resource, Source, Way } from "./records/record.ts";
+import type { Given, Part, Reader, RecordFields, Resource, Source, Way } from "./records/record.ts";
 import { wayIsShown } from "./shown.ts";
 
 /** What the query of a request chooses, beside the page. */
@@ -22,8 +22,12 @@ export type Values = Given & Record<string, unknown>;
 export type Statements = {
   /** Returns (shown, version). */
   version: Statement<Values>;
-  /** Both return (item, position): what is chosen by an offset, and what comes after the last row of a page. */
-  page: Statement<Values>;
+  /**
+   * All return (item, position). `page` checks all rows that its offset passes over one by one, `anyPage` reads the
+   * whole list at once; `nextPage` is what comes after the last row of a page.
+   */
+  page: Statement<Values> | null;
+  anyPage: Statement<Values>;
   nextPage: Statement<Values> | null;
   count: Statement<Values>;
   values: Record<string, string>;
@@ -61,23 +65,24 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
       name && `${name}_${part}`,
     );
   let values: Record<string, string> = {};
-  const find = (reader: Reader, isNext = false) => {
-    const source = resource.source(reader, way, isNext);
+  const isSelected = selection.filter !== undefined || selection.sort !== undefined;
+  const find = (reader: Reader, part: Part) => {
+    const source = resource.source(reader, way, part);
     const fields = resource.fields(reader, source.id);
     const filter = selection.filter === undefined ? null : compileFilter(parseFilter(selection.filter), fields.values);
     if (filter !== null) ({ values } = filter);
     const conditions = [
       ...source.where,
-      ...(isNext ? [source.isAfter] : []),
+      ...(part === "next" ? [source.isAfter] : []),
       ...source.visible,
       ...(filter === null ? [] : [filter.condition]),
     ];
     const from = sql`${source.from} WHERE ${conditions.length === 0 ? sql`true` : join(conditions, " AND ")}`;
     return { source, fields, from };
   };
-  const makePage = (isNext: boolean) => (reader: Reader) => {
-    const { source, fields, from } = find(reader, isNext);
-    const offset = isNext ? sql`` : sql`OFFSET ${reader.offset}::int`;
+  const makePage = (part: Part) => (reader: Reader) => {
+    const { source, fields, from } = find(reader, part);
+    const offset = part === "next" ? sql`` : sql`OFFSET ${reader.offset}::int`;
     const { listedId, listedGroup } = resource;
     const position = listedGroup === undefined ? sql`${listedId}::text` : sql`${listedGroup} || '_' || ${listedId}`;
     const item = itemOf(resource.fields(reader, listedId), selection.fields);
@@ -91,9 +96,13 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
       const schools = way.school ? sql`SELECT ${reader.schoolId}::uuid` : shownSchools(reader.client);
       return sql`SELECT ${wayIsShown(reader, way)} AS shown, ${viewVersion(reader.client, schools)} AS version`;
     }),
-    page: make("page", makePage(false)),
-    nextPage: selection.sort === undefined ? make("next_page", makePage(true)) : null,
-    count: make("count", (reader) => sql`SELECT count(*)::int AS count FROM ${find(reader).from}`),
+    page: isSelected ? null : make("page", makePage("first")),
+    anyPage: make("any_page", makePage("read")),
+    nextPage: selection.sort === undefined ? make("next_page", makePage("next")) : null,
+    count: make("count", (reader) => {
+      const { from } = find(reader, selection.filter === undefined ? "counted" : "read");
+      return sql`SELECT count(*)::int AS count FROM ${from}`;
+    }),
     values,
   };
 }

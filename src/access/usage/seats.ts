@@ -5,7 +5,8 @@ import type { Columns, Sql, Value } from "../../platform/database/sql.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { ClientId } from "../token.ts";
-import { fromSchoolsLettingIn, personIsSynced } from "../visibility.ts";
+import { everybodyAtSchools } from "../synced-people.ts";
+import { fromSchoolsLettingIn, isSyncedAs, wasSoftDeletedBefore } from "../visibility.ts";
 import { makeListBySchool } from "./by-school.ts";
 import { firstDayOf, monthOf } from "./months.ts";
 
@@ -16,7 +17,6 @@ const school = table("school", "at_school");
 const choice = table("schoolChoice", "chosen");
 const p = table("person", "seat_person");
 const grant = table("grant", "g");
-const a = table("affiliation", "a");
 const period = table("disclosurePeriod", "period");
 const later = table("disclosurePeriod", "later");
 
@@ -71,9 +71,9 @@ const listSyncingApps = makeFind<{ clientId: ClientId }>(
   "access.listSyncingApps",
 );
 
-// Whom the app sees now, unless it began after the month, and whom it saw in the month. Never lowers what was counted
-// before: of people who were deleted for good there is no period.
-const countSynced = makeRun<{ clientId: ClientId; month: Date }>(({ clientId, month }) => {
+// Whom the app sees now, unless it began after the month, if that is over, and whom it saw in the month. Never lowers
+// what was counted before: of people who were deleted for good there is no period.
+const countSynced = makeRun<{ clientId: ClientId; month: Date; now: Date }>(({ clientId, month, now }) => {
   const end = sql`${monthOf(month)} + interval '1 month'`;
   return sql`
   ${insert(
@@ -86,12 +86,12 @@ const countSynced = makeRun<{ clientId: ClientId; month: Date }>(({ clientId, mo
       synced: sql`count(DISTINCT seen.person_id)::int`,
     },
     sql`FROM (
-      SELECT ${a.schoolId}, ${p.id} AS person_id FROM ${grant} JOIN ${a} ON ${a.schoolId} = ${grant.schoolId}
-      JOIN ${p} ON ${p.id} = ${a.personId}
-      WHERE ${grant.clientId} = ${clientId} AND ${grant.sync} AND ${personIsSynced(clientId, p, a.schoolId)}
-        AND (${p.status} = 'ACTIVE' OR ${p.softDeletedAt} >= ${monthOf(month)})
-        AND NOT EXISTS (SELECT FROM ${later} WHERE ${later.personId} = ${p.id} AND ${later.clientId} = ${clientId}
-          AND ${later.since} >= ${end} AND ${later.until} IS NULL)
+      SELECT at.school_id, at.person_id FROM (${everybodyAtSchools(clientId)}) AS at
+      WHERE ${isSyncedAs({ isMember: sql`at.is_member`, personId: sql`at.person_id` }, clientId, sql`at.school_id`)}
+        AND NOT ${wasSoftDeletedBefore(monthOf(month), sql`at.person_id`)}
+        AND (${end} > ${now} OR NOT EXISTS (
+          SELECT FROM ${later} WHERE ${later.personId} = at.person_id AND ${later.clientId} = ${clientId}
+            AND ${later.since} >= ${end} AND ${later.until} IS NULL))
       UNION ALL
       SELECT ${grant.schoolId}, ${period.personId} FROM ${period} CROSS JOIN unnest(${period.schoolIds}) AS of (school_id)
       JOIN ${grant} ON ${grant.clientId} = ${period.clientId} AND ${grant.schoolId} = of.school_id AND ${grant.sync}
@@ -128,7 +128,7 @@ export const makeSeatCount = ({ db, clock, recordDays }: CountDeps): WorkerJob =
         signal.throwIfAborted();
         await withTransaction(db, async (tx) => {
           await tx.query("SET LOCAL statement_timeout = '15min'");
-          await countSynced(tx, { clientId, month });
+          await countSynced(tx, { clientId, month, now });
         });
       }
     for (const sweep of sweeps)

@@ -1,7 +1,25 @@
-import { appIds, groupIsInRoster, memberRole, personIsInRoster, readTable } from "../../access/index.ts";
+import {
+  appIds,
+  everybodyInRoster,
+  groupIsInRoster,
+  memberRole,
+  personIsInRoster,
+  readTable,
+} from "../../access/index.ts";
 import type { components } from "../../../generated/openapi/oneroster.ts";
 import { lookUp, sql, table, type Sql } from "../../platform/database/sql.ts";
-import { baseFields, reference, text, toldAt, type JsonOf, type Reader, type Resource, type Way } from "./record.ts";
+import {
+  baseFields,
+  isEverybody,
+  reference,
+  text,
+  toldAt,
+  type JsonOf,
+  type Part,
+  type Reader,
+  type Resource,
+  type Way,
+} from "./record.ts";
 import { roleName, roleText } from "./users.ts";
 
 const p = readTable("person", "p");
@@ -13,20 +31,24 @@ const synced = table("syncedGroup", "y");
 const enrollmentId = (personId: Sql): Sql => sql`(${g.id}::text || '_' || ${personId})`;
 const role = memberRole(m, p);
 
-/** FROM that binds `of_app` (group_id) in the order of ids. */
-function fromGroups(reader: Reader, { one, school, group }: Way): Sql {
+/** FROM that binds `of_app` (group_id) in the order of ids; of the list as a whole with person_id, in any order. */
+function fromGroups(reader: Reader, way: Way, part: Part): Sql {
+  const { one, school, group } = way;
   if (one || group) return sql`(SELECT ${reader.groupId}::uuid AS group_id) AS of_app`;
   if (school) {
     const ofSchool = sql`SELECT ${g.id} AS group_id FROM ${g} WHERE ${g.schoolId} = ${reader.schoolId}`;
     return sql`(${ofSchool} ORDER BY 1 OFFSET 0) AS of_app`;
   }
-  return sql`(SELECT ${synced.groupId} FROM ${synced} WHERE ${synced.clientId} = ${reader.client}
+  if (isEverybody(way, part)) return sql`(${everybodyInRoster(reader.client, "members")}) AS of_app`;
+  const isAfter = part === "next" ? sql`AND ${synced.groupId} >= ${reader.afterGroup}::uuid` : sql``;
+  return sql`(SELECT ${synced.groupId} FROM ${synced} WHERE ${synced.clientId} = ${reader.client} ${isAfter}
     ORDER BY 1 OFFSET 0) AS of_app`;
 }
 
-function fromMembers(reader: Reader, { one }: Way): Sql {
+function fromMembers(reader: Reader, way: Way, part: Part): Sql {
   const { client, ids } = reader;
-  const isOne = one ? sql` AND ${m.personId} = ${appIds[ids].recordOf(client, reader.personId)}` : sql``;
+  const personId = isEverybody(way, part) ? sql`of_app.person_id` : appIds[ids].recordOf(client, reader.personId);
+  const isOne = way.one || isEverybody(way, part) ? sql` AND ${m.personId} = ${personId}` : sql``;
   return sql`CROSS JOIN LATERAL (
     SELECT ${m.groupId}, ${m.personId}, ${m.role}, ${appIds[ids].of(client, m.personId)} AS app_id
     FROM ${m} WHERE ${m.groupId} = of_app.group_id${isOne} ORDER BY 4 OFFSET 0) AS m`;
@@ -61,16 +83,21 @@ export const enrollments: Resource = {
       },
     };
   },
-  source(reader, way) {
+  source(reader, way, part) {
     const group = lookUp("group", "g", sql`${g.id} = of_app.group_id`);
     const person = lookUp("person", "p", sql`${p.id} = m.person_id`);
+    const groups = fromGroups(reader, way, part);
+    const { client } = reader;
     return {
-      from: sql`${fromGroups(reader, way)} ${group} ${fromMembers(reader, way)} ${person}`,
+      from:
+        isEverybody(way, part) && part === "counted"
+          ? groups
+          : sql`${groups} ${group} ${fromMembers(reader, way, part)} ${person}`,
       where: way.school ? [sql`${g.schoolId} = ${reader.schoolId}`] : [],
-      visible: [groupIsInRoster(reader.client, g), personIsInRoster({ client: reader.client }, p)],
+      visible: isEverybody(way, part) ? [] : [groupIsInRoster(client, g), personIsInRoster({ client }, p)],
       id: sql`m.app_id`,
       order: sql`of_app.group_id, m.app_id`,
-      comesInOrder: true,
+      comesInOrder: !isEverybody(way, part),
       isAfter: sql`(of_app.group_id, m.app_id) > (${reader.afterGroup}::uuid, ${reader.after}::uuid)`,
     };
   },

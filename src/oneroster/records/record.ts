@@ -44,7 +44,7 @@ export type Source = {
   id: Sql;
   order: Sql;
   /** Whether `from` already returns the rows in order; PostgreSQL would sort them all again. */
-  comesInOrder?: true;
+  comesInOrder?: boolean;
   /** SQL condition: the record comes after the last one of the page before. */
   isAfter: Sql;
 };
@@ -60,12 +60,21 @@ export type Way = {
   session?: "term" | "gradingPeriod";
 };
 
+/**
+ * A page that follows another, where `isAfter` holds; or the list as a whole, in any order, `read` with what `fields`
+ * need or only `counted`.
+ */
+export type Part = "first" | "next" | "read" | "counted";
+
+/** Everybody, or all enrollments, in one of the last two parts. */
+export const isEverybody = ({ one, school, group }: Way, part: Part): boolean =>
+  !one && !school && !group && (part === "read" || part === "counted");
+
 export type Resource = {
   plural: string;
   single: string;
   fields(reader: Reader, id: Sql): RecordFields;
-  /** `isNext`: of a page after another, where `isAfter` holds. */
-  source(reader: Reader, way: Way, isNext: boolean): Source;
+  source(reader: Reader, way: Way, part: Part): Source;
   /** The columns of the rows of a page, `listed`; joins that bind them to the tables of the fields. */
   keys: Sql;
   records: (reader: Reader) => Sql;

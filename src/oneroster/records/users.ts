@@ -1,5 +1,6 @@
 import {
   appIds,
+  everybodyInRoster,
   fromShownSchoolsOf,
   granted,
   memberRole,
@@ -20,11 +21,13 @@ import {
 import { literal, lookUp, sql, table, type Sql } from "../../platform/database/sql.ts";
 import {
   baseFields,
+  isEverybody,
   many,
   reference,
   text,
   toldAt,
   type JsonOf,
+  type Part,
   type Reader,
   type Resource,
   type Source,
@@ -123,12 +126,9 @@ function fields(reader: Reader, id: Sql) {
 }
 
 /** FROM that binds `who` (person_id, app_id, role in the class) in the order of app ids. */
-function fromPeople(
-  reader: Reader,
-  { one, school, group }: Way,
-  isNext: boolean,
-): Pick<Source, "from" | "isAfter" | "comesInOrder"> {
+function fromPeople(reader: Reader, way: Way, part: Part): Pick<Source, "from" | "isAfter" | "comesInOrder"> {
   const { client, ids } = reader;
+  const { one, school, group } = way;
   const own = appIds[ids].of(client, a.personId);
   const isAfter = sql`who.app_id > ${reader.after}::uuid`;
   if (one) {
@@ -144,7 +144,14 @@ function fromPeople(
     const people = sql`SELECT ${a.personId}, ${own} AS app_id FROM ${a} WHERE ${a.schoolId} = ${reader.schoolId}`;
     return { from: sql`(${people} ORDER BY 2 OFFSET 0) AS who`, isAfter };
   }
-  const after = isNext ? reader.after : undefined;
+  if (isEverybody(way, part)) {
+    const id = appIds[ids].of(client, sql`at.person_id`);
+    return {
+      from: sql`(SELECT at.*, ${id} AS app_id FROM (${everybodyInRoster(client, "people")}) AS at) AS who`,
+      isAfter,
+    };
+  }
+  const after = part === "next" ? reader.after : undefined;
   return { from: sql`(${peopleInOrder(client, ids, after)}) AS who`, isAfter, comesInOrder: true };
 }
 
@@ -152,13 +159,17 @@ export const users: Resource = {
   plural: "users",
   single: "user",
   fields,
-  source(reader, way, isNext) {
-    const { from, ...order } = fromPeople(reader, way, isNext);
+  source(reader, way, part) {
+    const { from, ...order } = fromPeople(reader, way, part);
+    const isVisible = isEverybody(way, part);
+    const isCounted = isVisible && part === "counted" && way.role === undefined;
     const role = way.group ? memberRole({ role: sql`who.role` }, p) : p.role;
     return {
-      from: sql`${from} ${lookUp("person", "p", sql`${p.id} = who.person_id`)}`,
+      from: isCounted ? from : sql`${from} ${lookUp("person", "p", sql`${p.id} = who.person_id`)}`,
       where: way.role === undefined ? [] : [sql`${role} = ${literal(way.role)}`],
-      visible: [personIsInRoster({ client: reader.client }, p, way.school && !way.group ? reader.schoolId : undefined)],
+      visible: isVisible
+        ? []
+        : [personIsInRoster({ client: reader.client }, p, way.school && !way.group ? reader.schoolId : undefined)],
       id: sql`who.app_id`,
       order: sql`who.app_id`,
       ...order,
