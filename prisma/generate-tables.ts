@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import generatorHelper from "@prisma/generator-helper";
-import { describeStoredData } from "./stored-data.ts";
+import { describeSealedColumns, describeStoredData } from "./stored-data.ts";
 
 // Run by `prisma generate`: writes the tables and columns of the schema for named SQL, so that SQL that names a column
 // which was renamed or removed does not compile; and what each column holds about a person.
@@ -69,7 +69,8 @@ generatorHelper.generatorHandler({
       out,
       `// Made by \`npm run generate\` from prisma/schema. Do not edit.\n\n/** Tables by name, with their columns by field. */\nexport const tables = {\n${models.map(({ columns }) => columns).join("")}} as const;\n\n/** Rows as pg answers them, by field. */\nexport type Rows = {\n${models.map(({ row }) => row).join("")}};\n\n/** The fields that a new row must be given. */\nexport type Required = {\n${models.map(({ given }) => given).join("")}};\n`,
     );
-    writeFileSync(join(dirname(out), "stored-data.ts"), describeStoredData(dmmf.datamodel.models));
+    const all = dmmf.datamodel.models;
+    writeFileSync(join(dirname(out), "stored-data.ts"), describeStoredData(all) + describeSealedColumns(all));
     return Promise.resolve();
   },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeStoredData, type DescribedModel } from "./stored-data.ts";
+import { describeSealedColumns, describeStoredData, type DescribedModel } from "./stored-data.ts";
 
 const makeModel = (kept: string | undefined, data: string | undefined): DescribedModel => ({
   name: "StaffRole",
@@ -28,4 +28,11 @@ test("columns have the names of the database", () => {
       given_at: "staffRoles",
     },
   },`);
+});
+
+test("an encrypted column is listed with what it holds and how it is opened", () => {
+  const opened = makeModel("@kept AUDIT", "@sealed notes\n@purpose 'note ' || id\n@keys admin\n@data staffRoles");
+  expect(describeSealedColumns([opened, makeModel(undefined, "@data none")])).toContain(
+    `= [\n  {"column":"staff_role.given_at","holds":"notes","purpose":"'note ' || id","keys":"admin"},\n];`,
+  );
 });

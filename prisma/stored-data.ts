@@ -44,3 +44,30 @@ export function describeStoredData(models: readonly DescribedModel[]): string {
 
 const readTag = ({ documentation }: Described, tag: "data" | "kept"): string | undefined =>
   new RegExp(`^@${tag} (\\w+)$`, "m").exec(documentation ?? "")?.[1];
+
+/**
+ * Lists the encrypted columns: `/// @sealed <what it holds>` at a field, with `/// @purpose <SQL>` if its values can be
+ * opened, and `/// @keys admin` if with the keys of the admin API.
+ */
+export function describeSealedColumns(models: readonly DescribedModel[]): string {
+  const sealed = models.flatMap((model) =>
+    model.fields.flatMap((field) => {
+      const [holds, purpose, keys] = ["sealed", "purpose", "keys"].map(
+        (tag) => new RegExp(`^@${tag} (.+)$`, "m").exec(field.documentation ?? "")?.[1] ?? null,
+      );
+      return holds === null
+        ? []
+        : [{ column: `${model.dbName ?? model.name}.${field.dbName ?? field.name}`, holds, purpose, keys }];
+    }),
+  );
+  return `
+/**
+ * The encrypted columns. \`purpose\`: the SQL of what its values are encrypted for, by which they are opened and
+ * searched. Others hold nobody, or only the person of their row, with whom it is deleted.
+ */
+export const sealedColumns: readonly { column: string; holds: string; purpose: string | null; keys: "admin" | null }[] = [
+${sealed
+  .map((one) => `  ${JSON.stringify(one)},\n`)
+  .sort()
+  .join("")}];\n`;
+}

@@ -1434,3 +1434,26 @@ export const storedData = {
     },
   },
 } as const;
+
+/**
+ * The encrypted columns. `purpose`: the SQL of what its values are encrypted for, by which they are opened and
+ * searched. Others hold nobody, or only the person of their row, with whom it is deleted.
+ */
+export const sealedColumns: readonly { column: string; holds: string; purpose: string | null; keys: "admin" | null }[] = [
+  {"column":"card_print.encrypted","holds":"cards that wait to be printed, deleted ten minutes after they were made","purpose":"'card print ' || id || ' ' || caller","keys":"admin"},
+  {"column":"credential_batch.encrypted","holds":"cards and passwords of classes, deleted after a day, and with each of the people","purpose":"'credential batch ' || id || ' ' || caller || ' document'","keys":"admin"},
+  {"column":"credential_batch_person.encrypted","holds":"the password and card of a person, deleted after a day","purpose":"'credential batch ' || batch_id || ' ' || (SELECT caller FROM credential_batch WHERE id = batch_id) || ' ' || person_id","keys":"admin"},
+  {"column":"idempotency_key.answer","holds":"responses to staff, deleted after a day; those about the person are empty","purpose":"'idempotency key ' || caller || ' ' || key","keys":"admin"},
+  {"column":"oidc_artifact.replay","holds":"tokens of the person of the row","purpose":null,"keys":null},
+  {"column":"roster_connection.secret","holds":"secrets of schools at their own programs","purpose":null,"keys":null},
+  {"column":"second_factor.secret","holds":"secrets of authenticator apps","purpose":null,"keys":null},
+  {"column":"shared_secret.encrypted","holds":"keys of the service","purpose":null,"keys":null},
+  {"column":"signing_key.encrypted_private","holds":"keys of the service","purpose":null,"keys":null},
+  {"column":"upstream_connection.client_secret","holds":"secrets of schools at their own logins","purpose":null,"keys":null},
+  {"column":"upstream_recent_sign_in.claims","holds":"what the logins of schools sent of other people, deleted after 30 days","purpose":"'upstream:recent:' || connection_id || ':' || place","keys":null},
+  {"column":"upstream_refusal.details","holds":"accounts that were not let in, deleted after 30 days, and with whom they name","purpose":"'upstream:refusal:' || connection_id || ':' || encode(subject_hash, 'hex')","keys":null},
+  {"column":"upstream_round_trip.details","holds":"random values and an address of the service, deleted after ten minutes","purpose":"'upstream:round-trip:' || encode(state_hash, 'hex')","keys":null},
+  {"column":"upstream_session.id_token","holds":"ID tokens of other people, deleted with their sessions","purpose":"'upstream:id-token:' || id","keys":null},
+  {"column":"upstream_set_up_link.tested","holds":"a test sign-in of an IT contact, deleted with the set-up link, and with whom it names","purpose":"'upstream:tested:' || id","keys":null},
+  {"column":"webhook_secret.sealed","holds":"secrets of webhooks","purpose":null,"keys":null},
+];

@@ -328,6 +328,9 @@ export type $CardPrintPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     caller: string
     /**
+     * @sealed cards that wait to be printed, deleted ten minutes after they were made
+     * @purpose 'card print ' || id || ' ' || caller
+     * @keys admin
      * @data tasks
      */
     encrypted: runtime.Bytes

@@ -1074,6 +1074,9 @@ export type $CredentialBatchPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     expiresAt: Date
     /**
+     * @sealed cards and passwords of classes, deleted after a day, and with each of the people
+     * @purpose 'credential batch ' || id || ' ' || caller || ' document'
+     * @keys admin
      * @data tasks
      */
     encrypted: runtime.Bytes | null

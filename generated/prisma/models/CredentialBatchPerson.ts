@@ -548,6 +548,9 @@ export type $CredentialBatchPersonPayload<ExtArgs extends runtime.Types.Extensio
      */
     personId: string
     /**
+     * @sealed the password and card of a person, deleted after a day
+     * @purpose 'credential batch ' || batch_id || ' ' || (SELECT caller FROM credential_batch WHERE id = batch_id) || ' ' || person_id
+     * @keys admin
      * @data tasks
      */
     encrypted: runtime.Bytes | null

@@ -467,6 +467,9 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     status: number
     /**
+     * @sealed responses to staff, deleted after a day; those about the person are empty
+     * @purpose 'idempotency key ' || caller || ' ' || key
+     * @keys admin
      * @data tasks
      */
     answer: runtime.Bytes

@@ -642,6 +642,7 @@ export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     consumedAt: Date | null
     /**
+     * @sealed tokens of the person of the row
      * @data sessions
      */
     replay: runtime.Bytes | null

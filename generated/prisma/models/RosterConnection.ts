@@ -1223,6 +1223,7 @@ export type $RosterConnectionPayload<ExtArgs extends runtime.Types.Extensions.In
      */
     settings: runtime.JsonValue
     /**
+     * @sealed secrets of schools at their own programs
      * @data none
      */
     secret: runtime.Bytes | null

@@ -797,6 +797,7 @@ export type $SecondFactorPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     label: string
     /**
+     * @sealed secrets of authenticator apps
      * @data secondFactors
      */
     secret: runtime.Bytes | null

@@ -298,6 +298,7 @@ export type $SharedSecretPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     name: string
     /**
+     * @sealed keys of the service
      * @data none
      */
     encrypted: runtime.Bytes

@@ -438,6 +438,7 @@ export type $SigningKeyPayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     publicJwk: runtime.JsonValue
     /**
+     * @sealed keys of the service
      * @data none
      */
     encryptedPrivate: runtime.Bytes

@@ -2908,6 +2908,7 @@ export type $UpstreamConnectionPayload<ExtArgs extends runtime.Types.Extensions.
      */
     clientId: string | null
     /**
+     * @sealed secrets of schools at their own logins
      * @data none
      */
     clientSecret: runtime.Bytes | null

@@ -674,6 +674,8 @@ export type $UpstreamRecentSignInPayload<ExtArgs extends runtime.Types.Extension
      */
     personId: string
     /**
+     * @sealed what the logins of schools sent of other people, deleted after 30 days
+     * @purpose 'upstream:recent:' || connection_id || ':' || place
      * @data upstreamAccounts
      */
     claims: runtime.Bytes

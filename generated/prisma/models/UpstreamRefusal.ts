@@ -701,6 +701,8 @@ export type $UpstreamRefusalPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     subjectHash: runtime.Bytes
     /**
+     * @sealed accounts that were not let in, deleted after 30 days, and with whom they name
+     * @purpose 'upstream:refusal:' || connection_id || ':' || encode(subject_hash, 'hex')
      * @data upstreamAccounts
      */
     details: runtime.Bytes

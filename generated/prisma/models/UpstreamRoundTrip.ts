@@ -546,6 +546,8 @@ export type $UpstreamRoundTripPayload<ExtArgs extends runtime.Types.Extensions.I
      */
     purpose: $Enums.UpstreamPurpose
     /**
+     * @sealed random values and an address of the service, deleted after ten minutes
+     * @purpose 'upstream:round-trip:' || encode(state_hash, 'hex')
      * @data none
      */
     details: runtime.Bytes

@@ -788,6 +788,8 @@ export type $UpstreamSessionPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     personId: string
     /**
+     * @sealed ID tokens of other people, deleted with their sessions
+     * @purpose 'upstream:id-token:' || id
      * @data upstreamAccounts
      */
     idToken: runtime.Bytes | null

@@ -817,6 +817,8 @@ export type $UpstreamSetUpLinkPayload<ExtArgs extends runtime.Types.Extensions.I
      */
     tests: number
     /**
+     * @sealed a test sign-in of an IT contact, deleted with the set-up link, and with whom it names
+     * @purpose 'upstream:tested:' || id
      * @data upstreamAccounts
      */
     tested: runtime.Bytes | null

@@ -501,6 +501,7 @@ export type $WebhookSecretPayload<ExtArgs extends runtime.Types.Extensions.Inter
      */
     endpointId: string
     /**
+     * @sealed secrets of webhooks
      * @data none
      */
     sealed: runtime.Bytes

@@ -11,7 +11,7 @@ import { UsageError } from "../option.ts";
 import { findAppIds } from "./app-ids.ts";
 import { searchFiles, type FileKind, type FileSearch } from "./files.ts";
 import { foundTexts, makeFindings, type Finding } from "./findings.ts";
-import { encryptedColumns } from "./leftovers.ts";
+import { sealedColumns } from "../../../generated/tables/stored-data.ts";
 import { makeMatcher } from "./matcher.ts";
 import { searchDatabase, type DatabaseSearch } from "./tables.ts";
 import { readTyped, type Values } from "./values.ts";
@@ -101,7 +101,7 @@ type Report = {
 };
 
 const listColumns = (areOpened: boolean) =>
-  encryptedColumns
+  sealedColumns
     .filter(({ purpose }) => (purpose !== null) === areOpened)
     .map(({ column, holds }) => ({ column, holds }));
 const [opened, closed] = [listColumns(true), listColumns(false)];

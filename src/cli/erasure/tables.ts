@@ -2,7 +2,7 @@ import type pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { ProgressStep } from "../progress-bar.ts";
 import { findRows, makeFind, sql, statement } from "../../platform/database/sql.ts";
-import { encryptedColumns, type EncryptedColumn } from "./leftovers.ts";
+import { sealedColumns } from "../../../generated/tables/stored-data.ts";
 import type { Matcher, What } from "./matcher.ts";
 import { scan, type FoundRow } from "./scan.ts";
 
@@ -57,11 +57,11 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 export const statisticsTable = "pg_stats";
 const statisticsColumns = ["schemaname", "tablename", "attname", "most_common_vals", "histogram_bounds"];
 
-type Sealed = Extract<EncryptedColumn, { purpose: string }>;
+type Sealed = (typeof sealedColumns)[number];
 export type Open = (of: Sealed, purpose: string, value: Buffer) => Buffer | null;
 
 const sealedOf = (table: string): Sealed[] =>
-  encryptedColumns.filter((one): one is Sealed => one.purpose !== null && one.column.startsWith(`${table}.`));
+  sealedColumns.filter(({ purpose, column }) => purpose !== null && column.startsWith(`${table}.`));
 const columnOf = ({ column }: Sealed): string => column.split(".")[1]!;
 
 type SealedRow = { purpose: string; value: Buffer; fields: Record<string, string | number | null> };
