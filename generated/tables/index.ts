@@ -404,6 +404,7 @@ export const tables = {
       notice: "notice",
       noticeDueAt: "notice_due_at",
       noticeTries: "notice_tries",
+      noticeTold: "notice_told",
     },
   },
   school: {
@@ -1744,6 +1745,7 @@ export type Rows = {
     notice: string | null;
     noticeDueAt: Date | null;
     noticeTries: number;
+    noticeTold: string[];
   };
   school: {
     id: string;

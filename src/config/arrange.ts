@@ -94,6 +94,7 @@ export function arrange(values: Values) {
     rosterFolder: values.ROSTER_FOLDER,
     rosterFetchSeconds: values.ROSTER_FETCH_SECONDS,
     sftpPort: values.SFTP_PORT,
+    sftpAddress: values.SFTP_ADDRESS,
     mailUrl: values.SMTP_URL,
     mailFrom: values.MAIL_FROM,
     webhooks: {

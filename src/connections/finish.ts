@@ -61,6 +61,12 @@ export const finishRun = (
     const isTest = trigger === "TEST";
     const notice = isTest ? null : findNotice(claimed, ended, health.isTold);
     const isSent = notice !== null && sendsMail && current.notifyAddresses.length > 0;
+    // What was not told before is old news, except of a preview that waits.
+    if (isSent)
+      await tx.prisma.rosterRun.updateMany({
+        where: { connectionId: row.id, noticeDueAt: { not: null }, notice: { not: "WAITING" } },
+        data: { noticeDueAt: null, noticeTold: [] },
+      });
     await tx.prisma.rosterRun.update({
       where: { id: runId },
       data: { ...rest, failure: failure ?? null, endedAt: now, ...(isSent && { notice, noticeDueAt: now }) },

@@ -13,8 +13,9 @@ type Deps = { db: PrismaDb; clock: Clock; log: Log; issuerUrl: string; mail: Mai
 const r = table("rosterRun", "r");
 const due = table("rosterRun", "due");
 const atOnce = 10;
+/** Doubled at each try: the last is 64 hours after the first, so that a weekend without the mail server loses none. */
 const retryMinutes = 15;
-const mostTries = 5;
+const mostTries = 9;
 
 // Put off first: after a crash it is sent again later, and two processes do not send the same.
 const takeDue = statement<{ now: Date }>(
@@ -22,7 +23,7 @@ const takeDue = statement<{ now: Date }>(
   ${update("rosterRun", "r", {
     noticeTries: sql`${r.noticeTries} + 1`,
     noticeDueAt: sql`CASE WHEN ${r.noticeTries} + 1 < ${mostTries}::int
-      THEN ${now}::timestamptz + make_interval(mins => ${retryMinutes}::int * (${r.noticeTries} + 1)) END`,
+      THEN ${now}::timestamptz + make_interval(mins => ${retryMinutes}::int * (1 << ${r.noticeTries})) END`,
   })}
   WHERE ${r.id} = ANY (ARRAY(SELECT ${due.id} FROM ${due} WHERE ${due.noticeDueAt} <= ${now}
     ORDER BY ${due.noticeDueAt} LIMIT ${atOnce} FOR UPDATE SKIP LOCKED))
@@ -52,7 +53,8 @@ export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): Worke
       where: { id: runId },
       include: { connection: { include: { schools: { take: 1 } } } },
     });
-    const { connection, notice, failure } = found;
+    const { connection, notice, failure, noticeDueAt } = found;
+    const told = new Set(found.noticeTold);
     const path = `/admin/schools/${connection.schools[0]?.schoolId ?? ""}/roster-connections/${connection.id}`;
     const address = new URL(path, issuerUrl).href;
     // Loaded for the first message: most services send none.
@@ -61,20 +63,17 @@ export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): Worke
     const transport = createTransport({ url: mail.url, ...timeouts, disableFileAccess: true, disableUrlAccess: true });
     try {
       const message = writeMail({ notice: notice as Notice["notice"], name: connection.name, failure, address });
-      let sent = 0;
-      for (const to of connection.notifyAddresses)
+      for (const to of connection.notifyAddresses.filter((address) => !told.has(address)))
         await transport.sendMail({ from: mail.from, to: { name: "", address: to }, ...message }).then(
-          () => sent++,
-          (error: unknown) => {
-            // Another try would tell those again who have got it.
-            if (sent === 0 && to === connection.notifyAddresses.at(-1)) throw error;
-            warn(runId, error);
-          },
+          () => told.add(to),
+          (error: unknown) => warn(runId, error),
         );
     } finally {
       transport.close();
     }
-    await db.prisma.rosterRun.update({ where: { id: runId }, data: { noticeDueAt: null } });
+    const isOver = noticeDueAt === null || connection.notifyAddresses.every((address) => told.has(address));
+    const data = isOver ? { noticeDueAt: null, noticeTold: [] } : { noticeTold: [...told] };
+    await db.prisma.rosterRun.update({ where: { id: runId }, data });
   }
   return {
     name: "connections.mail",

@@ -120,7 +120,7 @@ test("a test of a connection, and a connection without addresses, send no mail",
   expect(await sendMail(start, other.id)).toEqual([]);
 });
 
-test("a mail server that refuses is asked again later, five times at most", async () => {
+test("a mail server that refuses is asked again later, nine times in 64 hours at most", async () => {
   const { id, source } = await makeConnection({ notifyAddresses: ["gone@wald.example"] });
   source.answers[users] = status(401);
   server.refused.add("gone@wald.example");
@@ -129,24 +129,42 @@ test("a mail server that refuses is asked again later, five times at most", asyn
   const findRun = () => db.prisma.rosterRun.findFirstOrThrow({ where: { connectionId: id }, orderBy: { id: "desc" } });
   const waits: (number | null)[] = [];
   let now = nextRunAt!;
-  for (let tries = 0; tries < 4; tries++) {
+  for (let tries = 0; tries < 8; tries++) {
     const { noticeDueAt } = await findRun();
     waits.push((noticeDueAt!.getTime() - now.getTime()) / 60_000);
     now = noticeDueAt!;
     await sendMail(now, id);
   }
-  expect(waits).toEqual([15, 30, 45, 60]);
+  expect(waits).toEqual([15, 30, 60, 120, 240, 480, 960, 1920]);
   expect((await findRun()).noticeDueAt).toBeNull();
 });
 
-test("one address that is refused keeps no mail from the others, and they get it once", async () => {
+test("one address that is refused is tried again, and the others get the mail once", async () => {
   const notifyAddresses = ["away@wald.example", "it@wald.example"];
   const { id, source } = await makeConnection({ notifyAddresses });
   source.answers[users] = status(401);
   server.refused.add("away@wald.example");
   expect((await nextRun(id)).map(({ to }) => to)).toEqual([["it@wald.example"]]);
   server.refused.delete("away@wald.example");
-  const { noticeDueAt } = await db.prisma.rosterRun.findFirstOrThrow({ where: { connectionId: id } });
-  const later = noticeDueAt ?? new Date(start.getTime() + 86_400_000);
-  expect((await sendMail(later, id)).flatMap(({ to }) => to)).not.toContain("it@wald.example");
+  const findRun = () => db.prisma.rosterRun.findFirstOrThrow({ where: { connectionId: id } });
+  const { noticeDueAt, noticeTold } = await findRun();
+  expect(noticeTold).toEqual(["it@wald.example"]);
+  expect((await sendMail(noticeDueAt!, id)).flatMap(({ to }) => to)).toEqual(["away@wald.example"]);
+  expect(await findRun()).toMatchObject({ noticeDueAt: null, noticeTold: [] });
+});
+
+test("while the mail server is down no mail is lost, and news that are out of date are not sent", async () => {
+  const { id, source, good } = await makeConnection({ notifyAddresses: ["down@wald.example"] });
+  source.answers[users] = status(401);
+  server.refused.add("down@wald.example");
+  expect(await nextRun(id)).toEqual([]);
+  source.answers[users] = good;
+  expect(await nextRun(id)).toEqual([]);
+  server.refused.delete("down@wald.example");
+  const [due, ...others] = await db.prisma.rosterRun.findMany({
+    where: { connectionId: id, noticeDueAt: { not: null } },
+  });
+  expect(others).toEqual([]);
+  const sent = await sendMail(due!.noticeDueAt!, id);
+  expect(sent.map(({ subject }) => subject)).toEqual(["Untis Überlingen: Der Abgleich gelingt wieder."]);
 });

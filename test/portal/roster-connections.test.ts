@@ -6,7 +6,10 @@ import { giveRoleTo, makePortalUser } from "../support/portal.ts";
 import { oneRosterOf, pupilsOf, startSource, status } from "../support/roster-source.ts";
 import { startService } from "../support/service.ts";
 
-const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", SFTP_PORT: "0" } });
+const address = "sftp://roster.land.example:2022";
+const service = await startService({
+  env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", SFTP_PORT: "0", SFTP_ADDRESS: address },
+});
 const make = makeMakers(service.db);
 const { prisma } = service.db;
 const school = await make.school({ officialId: "DE-P1" });
@@ -120,8 +123,7 @@ test("a program that sends files finds address, user name and the fingerprint of
   const made = await browser.submit(form, "/new", { name: "Export", publicKeys: makeClientKey().publicKey });
   expect(textOf(made.html)).toContain("tragen Sie im Schulprogramm ein, was unten steht");
   const { id } = await prisma.rosterConnection.findFirstOrThrow({ where: { kind: "SFTP" } });
-  for (const shown of [`sftp://${new URL(service.url).hostname}:0`, id, drop.fingerprint])
-    expect(made.html).toContain(`value="${shown}"`);
+  for (const shown of [address, id, drop.fingerprint]) expect(made.html).toContain(`value="${shown}"`);
   expect(made.html).not.toContain("/test");
   const on = await browser.submit(made, "/on");
   expect(textOf(on.html)).toContain("Jede Datei, die ankommt, beginnt einen Lauf.");

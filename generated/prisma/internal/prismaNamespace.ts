@@ -9293,7 +9293,8 @@ export const RosterRunScalarFieldEnum = {
   endedAt: 'endedAt',
   notice: 'notice',
   noticeDueAt: 'noticeDueAt',
-  noticeTries: 'noticeTries'
+  noticeTries: 'noticeTries',
+  noticeTold: 'noticeTold'
 } as const
 
 export type RosterRunScalarFieldEnum = (typeof RosterRunScalarFieldEnum)[keyof typeof RosterRunScalarFieldEnum]

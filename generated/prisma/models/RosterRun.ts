@@ -81,6 +81,7 @@ export type RosterRunCountAggregateOutputType = {
   notice: number
   noticeDueAt: number
   noticeTries: number
+  noticeTold: number
   _all: number
 }
 
@@ -140,6 +141,7 @@ export type RosterRunCountAggregateInputType = {
   notice?: true
   noticeDueAt?: true
   noticeTries?: true
+  noticeTold?: true
   _all?: true
 }
 
@@ -244,6 +246,7 @@ export type RosterRunGroupByOutputType = {
   notice: string | null
   noticeDueAt: Date | null
   noticeTries: number
+  noticeTold: string[]
   _count: RosterRunCountAggregateOutputType | null
   _avg: RosterRunAvgAggregateOutputType | null
   _sum: RosterRunSumAggregateOutputType | null
@@ -284,6 +287,7 @@ export type RosterRunWhereInput = {
   notice?: Prisma.StringNullableFilter<"RosterRun"> | string | null
   noticeDueAt?: Prisma.DateTimeNullableFilter<"RosterRun"> | Date | string | null
   noticeTries?: Prisma.IntFilter<"RosterRun"> | number
+  noticeTold?: Prisma.StringNullableListFilter<"RosterRun">
   connection?: Prisma.XOR<Prisma.RosterConnectionScalarRelationFilter, Prisma.RosterConnectionWhereInput>
 }
 
@@ -302,6 +306,7 @@ export type RosterRunOrderByWithRelationInput = {
   notice?: Prisma.SortOrderInput | Prisma.SortOrder
   noticeDueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   noticeTries?: Prisma.SortOrder
+  noticeTold?: Prisma.SortOrder
   connection?: Prisma.RosterConnectionOrderByWithRelationInput
 }
 
@@ -323,6 +328,7 @@ export type RosterRunWhereUniqueInput = Prisma.AtLeast<{
   notice?: Prisma.StringNullableFilter<"RosterRun"> | string | null
   noticeDueAt?: Prisma.DateTimeNullableFilter<"RosterRun"> | Date | string | null
   noticeTries?: Prisma.IntFilter<"RosterRun"> | number
+  noticeTold?: Prisma.StringNullableListFilter<"RosterRun">
   connection?: Prisma.XOR<Prisma.RosterConnectionScalarRelationFilter, Prisma.RosterConnectionWhereInput>
 }, "id">
 
@@ -341,6 +347,7 @@ export type RosterRunOrderByWithAggregationInput = {
   notice?: Prisma.SortOrderInput | Prisma.SortOrder
   noticeDueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   noticeTries?: Prisma.SortOrder
+  noticeTold?: Prisma.SortOrder
   _count?: Prisma.RosterRunCountOrderByAggregateInput
   _avg?: Prisma.RosterRunAvgOrderByAggregateInput
   _max?: Prisma.RosterRunMaxOrderByAggregateInput
@@ -366,6 +373,7 @@ export type RosterRunScalarWhereWithAggregatesInput = {
   notice?: Prisma.StringNullableWithAggregatesFilter<"RosterRun"> | string | null
   noticeDueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"RosterRun"> | Date | string | null
   noticeTries?: Prisma.IntWithAggregatesFilter<"RosterRun"> | number
+  noticeTold?: Prisma.StringNullableListFilter<"RosterRun">
 }
 
 export type RosterRunCreateInput = {
@@ -382,6 +390,7 @@ export type RosterRunCreateInput = {
   notice?: string | null
   noticeDueAt?: Date | string | null
   noticeTries?: number
+  noticeTold?: Prisma.RosterRunCreatenoticeToldInput | string[]
   connection: Prisma.RosterConnectionCreateNestedOneWithoutRunsInput
 }
 
@@ -400,6 +409,7 @@ export type RosterRunUncheckedCreateInput = {
   notice?: string | null
   noticeDueAt?: Date | string | null
   noticeTries?: number
+  noticeTold?: Prisma.RosterRunCreatenoticeToldInput | string[]
 }
 
 export type RosterRunUpdateInput = {
@@ -416,6 +426,7 @@ export type RosterRunUpdateInput = {
   notice?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   noticeDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   noticeTries?: Prisma.IntFieldUpdateOperationsInput | number
+  noticeTold?: Prisma.RosterRunUpdatenoticeToldInput | string[]
   connection?: Prisma.RosterConnectionUpdateOneRequiredWithoutRunsNestedInput
 }
 
@@ -434,6 +445,7 @@ export type RosterRunUncheckedUpdateInput = {
   notice?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   noticeDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   noticeTries?: Prisma.IntFieldUpdateOperationsInput | number
+  noticeTold?: Prisma.RosterRunUpdatenoticeToldInput | string[]
 }
 
 export type RosterRunCreateManyInput = {
@@ -451,6 +463,7 @@ export type RosterRunCreateManyInput = {
   notice?: string | null
   noticeDueAt?: Date | string | null
   noticeTries?: number
+  noticeTold?: Prisma.RosterRunCreatenoticeToldInput | string[]
 }
 
 export type RosterRunUpdateManyMutationInput = {
@@ -467,6 +480,7 @@ export type RosterRunUpdateManyMutationInput = {
   notice?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   noticeDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   noticeTries?: Prisma.IntFieldUpdateOperationsInput | number
+  noticeTold?: Prisma.RosterRunUpdatenoticeToldInput | string[]
 }
 
 export type RosterRunUncheckedUpdateManyInput = {
@@ -484,6 +498,7 @@ export type RosterRunUncheckedUpdateManyInput = {
   notice?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   noticeDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   noticeTries?: Prisma.IntFieldUpdateOperationsInput | number
+  noticeTold?: Prisma.RosterRunUpdatenoticeToldInput | string[]
 }
 
 export type RosterRunListRelationFilter = {
@@ -511,6 +526,7 @@ export type RosterRunCountOrderByAggregateInput = {
   notice?: Prisma.SortOrder
   noticeDueAt?: Prisma.SortOrder
   noticeTries?: Prisma.SortOrder
+  noticeTold?: Prisma.SortOrder
 }
 
 export type RosterRunAvgOrderByAggregateInput = {
@@ -595,6 +611,15 @@ export type RosterRunUncheckedUpdateManyWithoutConnectionNestedInput = {
   deleteMany?: Prisma.RosterRunScalarWhereInput | Prisma.RosterRunScalarWhereInput[]
 }
 
+export type RosterRunCreatenoticeToldInput = {
+  set: string[]
+}
+
+export type RosterRunUpdatenoticeToldInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 export type RosterRunCreateWithoutConnectionInput = {
   id: string
   trigger: string
@@ -609,6 +634,7 @@ export type RosterRunCreateWithoutConnectionInput = {
   notice?: string | null
   noticeDueAt?: Date | string | null
   noticeTries?: number
+  noticeTold?: Prisma.RosterRunCreatenoticeToldInput | string[]
 }
 
 export type RosterRunUncheckedCreateWithoutConnectionInput = {
@@ -625,6 +651,7 @@ export type RosterRunUncheckedCreateWithoutConnectionInput = {
   notice?: string | null
   noticeDueAt?: Date | string | null
   noticeTries?: number
+  noticeTold?: Prisma.RosterRunCreatenoticeToldInput | string[]
 }
 
 export type RosterRunCreateOrConnectWithoutConnectionInput = {
@@ -671,6 +698,7 @@ export type RosterRunScalarWhereInput = {
   notice?: Prisma.StringNullableFilter<"RosterRun"> | string | null
   noticeDueAt?: Prisma.DateTimeNullableFilter<"RosterRun"> | Date | string | null
   noticeTries?: Prisma.IntFilter<"RosterRun"> | number
+  noticeTold?: Prisma.StringNullableListFilter<"RosterRun">
 }
 
 export type RosterRunCreateManyConnectionInput = {
@@ -687,6 +715,7 @@ export type RosterRunCreateManyConnectionInput = {
   notice?: string | null
   noticeDueAt?: Date | string | null
   noticeTries?: number
+  noticeTold?: Prisma.RosterRunCreatenoticeToldInput | string[]
 }
 
 export type RosterRunUpdateWithoutConnectionInput = {
@@ -703,6 +732,7 @@ export type RosterRunUpdateWithoutConnectionInput = {
   notice?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   noticeDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   noticeTries?: Prisma.IntFieldUpdateOperationsInput | number
+  noticeTold?: Prisma.RosterRunUpdatenoticeToldInput | string[]
 }
 
 export type RosterRunUncheckedUpdateWithoutConnectionInput = {
@@ -719,6 +749,7 @@ export type RosterRunUncheckedUpdateWithoutConnectionInput = {
   notice?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   noticeDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   noticeTries?: Prisma.IntFieldUpdateOperationsInput | number
+  noticeTold?: Prisma.RosterRunUpdatenoticeToldInput | string[]
 }
 
 export type RosterRunUncheckedUpdateManyWithoutConnectionInput = {
@@ -735,6 +766,7 @@ export type RosterRunUncheckedUpdateManyWithoutConnectionInput = {
   notice?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   noticeDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   noticeTries?: Prisma.IntFieldUpdateOperationsInput | number
+  noticeTold?: Prisma.RosterRunUpdatenoticeToldInput | string[]
 }
 
 
@@ -754,6 +786,7 @@ export type RosterRunSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   notice?: boolean
   noticeDueAt?: boolean
   noticeTries?: boolean
+  noticeTold?: boolean
   connection?: boolean | Prisma.RosterConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["rosterRun"]>
 
@@ -772,6 +805,7 @@ export type RosterRunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   notice?: boolean
   noticeDueAt?: boolean
   noticeTries?: boolean
+  noticeTold?: boolean
   connection?: boolean | Prisma.RosterConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["rosterRun"]>
 
@@ -790,6 +824,7 @@ export type RosterRunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   notice?: boolean
   noticeDueAt?: boolean
   noticeTries?: boolean
+  noticeTold?: boolean
   connection?: boolean | Prisma.RosterConnectionDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["rosterRun"]>
 
@@ -808,9 +843,10 @@ export type RosterRunSelectScalar = {
   notice?: boolean
   noticeDueAt?: boolean
   noticeTries?: boolean
+  noticeTold?: boolean
 }
 
-export type RosterRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "trigger" | "outcome" | "failure" | "detail" | "counts" | "importId" | "replacedImportId" | "startedAt" | "endedAt" | "notice" | "noticeDueAt" | "noticeTries", ExtArgs["result"]["rosterRun"]>
+export type RosterRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "connectionId" | "trigger" | "outcome" | "failure" | "detail" | "counts" | "importId" | "replacedImportId" | "startedAt" | "endedAt" | "notice" | "noticeDueAt" | "noticeTries" | "noticeTold", ExtArgs["result"]["rosterRun"]>
 export type RosterRunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   connection?: boolean | Prisma.RosterConnectionDefaultArgs<ExtArgs>
 }
@@ -883,6 +919,10 @@ export type $RosterRunPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * @data none
      */
     noticeTries: number
+    /**
+     * @data mailAddresses
+     */
+    noticeTold: string[]
   }, ExtArgs["result"]["rosterRun"]>
   composites: {}
 }
@@ -1321,6 +1361,7 @@ export interface RosterRunFieldRefs {
   readonly notice: Prisma.FieldRef<"RosterRun", 'String'>
   readonly noticeDueAt: Prisma.FieldRef<"RosterRun", 'DateTime'>
   readonly noticeTries: Prisma.FieldRef<"RosterRun", 'Int'>
+  readonly noticeTold: Prisma.FieldRef<"RosterRun", 'String[]'>
 }
     
 

@@ -103,6 +103,16 @@ export const operationOptions = {
       "kind `SFTP`. All processes have the same host key; the log says its fingerprint at each start.",
     example: "2222",
   },
+  SFTP_ADDRESS: {
+    value: matching(
+      /^sftp:\/\/[^\s/:@]+(:\d{1,5})?$/,
+      "Write sftp:// with host and port, such as sftp://roster.example.org:22.",
+    ),
+    defaultMeaning: "the host of `ISSUER_URL` with `SFTP_PORT`",
+    meaning:
+      "The address that schools are shown for SFTP, where a firewall, a NAT or a name of its own leads to `SFTP_PORT`.",
+    example: "sftp://roster.example.org:22",
+  },
   SMTP_URL: {
     value: matching(
       /^smtps?:\/\/[^\s]+$/,

@@ -21,11 +21,11 @@ const mostBytes = 64 * 2 ** 20;
 const failedSignIns = { capacity: 20, refillSeconds: 600 };
 const extensions = ["csv", "txt", "zip", "json", "xlsx", "xlsm"];
 
-type Service = { issuerUrl: string; sftpPort?: number | undefined };
+type Service = { issuerUrl: string; sftpPort?: number | undefined; sftpAddress?: string | undefined };
 
-/** What programs need to know of the SFTP server, which is at the host of the service. */
-export const describeRosterDrop = ({ issuerUrl, sftpPort }: Service, secret: Buffer): DropAddress => ({
-  address: `sftp://${new URL(issuerUrl).hostname}:${sftpPort}`,
+/** What programs need to know of the SFTP server, which is at the host of the service unless an address is set. */
+export const describeRosterDrop = ({ issuerUrl, sftpPort, sftpAddress }: Service, secret: Buffer): DropAddress => ({
+  address: sftpAddress ?? `sftp://${new URL(issuerUrl).hostname}:${sftpPort}`,
   fingerprint: fingerprintOf(makeHostKey(secret)),
 });
 

@@ -151,6 +151,8 @@ export function serveUploads(sftp: SftpServer, session: DropSession): () => Prom
   for (const event of ["SETSTAT", "FSETSTAT"]) sftp.on(event, (id) => sftp.status(id, status.ok));
   for (const event of ["READ", "REMOVE", "MKDIR", "RMDIR", "SYMLINK", "READLINK"])
     sftp.on(event, (id) => sftp.status(id, status.denied));
+  // OpenSSH waits until its channel is closed.
+  sftp.on("end", () => sftp.end());
 
   return async () => {
     isOver = true;

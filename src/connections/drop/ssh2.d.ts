@@ -40,6 +40,7 @@ declare module "ssh2" {
     on(event: "OPENDIR" | "REALPATH" | "STAT" | "LSTAT", listener: (id: number, path: string) => void): this;
     on(event: string, listener: (id: number) => void): this;
     status(id: number, code: number): void;
+    end(): void;
     handle(id: number, handle: Buffer): void;
     attrs(id: number, attributes: Attributes): void;
     name(id: number, names: { filename: string; longname: string; attrs: Attributes }[]): void;

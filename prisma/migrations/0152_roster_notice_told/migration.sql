@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "roster_run" ADD COLUMN     "notice_told" TEXT[] DEFAULT ARRAY[]::TEXT[];
