@@ -150,7 +150,7 @@ export async function makeApp(
     makeOneRosterRouter({ ...api, ...config, clock, version: "v1p2", document: contracts.oneRoster }),
     makeOneRosterRouter({ ...api, ...config, clock, version: "v1p1", document: contracts.oneRoster11 }),
   );
-  const callAsApp = views.serve(Router().use(idm, schulconnex));
+  const callAsApp = views.serve(Router().use(idm, schulconnex, oneRoster));
   const policy = { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production };
   const importRules = {
     holdShare: config.importHoldShare,

@@ -2381,8 +2381,8 @@ export interface paths {
         };
         /**
          * Show exactly what an app gets from an address
-         * @description Reads an address of the IDM API or of Schulconnex as the app does with its own token and all its scopes, and returns what the app gets:
-         *     status, headers and the exact text of the body. Only read operations are allowed, four at a time for each app.
+         * @description Reads an address of the IDM API, of Schulconnex or of a list of OneRoster as the app does with its own token and all its scopes, and
+         *     returns what the app gets: status, headers and the exact text of the body. Only read operations are allowed, four at a time for each app.
          *
          *     A partner gets the number of records. They get the text if it names no people (schools, groups of a school, changes and errors), or if
          *     all people in it belong to a sandbox of the app.
@@ -2808,6 +2808,8 @@ export interface paths {
          *
          *     A person's record names all their groups and schools that the app sees. School staff do not get records of people who are also at a
          *     school that the staff cannot access; `leftOut` is the number of these.
+         *
+         *     Through OneRoster the app reads the same school, groups and people in another form.
          *
          *     A partner gets the number of people, and the text of `school` and `groups` only.
          */

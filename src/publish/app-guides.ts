@@ -54,7 +54,7 @@ function findCall({ language, code }: Program, baseUrl: string): string | null {
   if (language !== "bash" || code.split("curl ").length !== 2 || / -(?:d|X|u) |If-None-Match/.test(code)) return null;
   if (!code.includes('"Authorization: Bearer $TOKEN"')) return null;
   const [, address = ""] = /(https?:\/\/[^\s"'|)]+)/.exec(code) ?? [];
-  if (address.includes("$") || !address.startsWith(`${baseUrl}/idm/`)) return null;
+  if (address.includes("$") || !["idm", "ims"].some((api) => address.startsWith(`${baseUrl}/${api}/`))) return null;
   return address.slice(baseUrl.length);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
-import { makeMakers } from "../support/make.ts";
+import { allScopes, makeMakers } from "../support/make.ts";
 import { giveRoleTo, makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
 
@@ -144,6 +144,14 @@ describe("what an app sees", () => {
     const [{ id }] = JSON.parse(file.html) as [{ id: string }];
     const one = await browser.open(`${address}/view?resource=person&id=${id}`);
     expect(one.html).toContain(`/idm/ep/v1/people/${id}`);
+  });
+
+  test("is the same through OneRoster, if the app reads that", async () => {
+    const says = "Über OneRoster liest die App dieselbe Schule";
+    const { address } = await makeApp();
+    expect((await browser.open(`${address}/view`)).html).not.toContain(says);
+    const { clientId } = await make.app({ scopes: [...allScopes, "oneroster:read"] });
+    expect((await browser.open(`/admin/schools/${school}/apps/${clientId}/view`)).html).toContain(says);
   });
 
   test("of a school of 500 people fits into a page of 60 KB", async () => {

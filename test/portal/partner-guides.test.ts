@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import { listPages } from "../docs/snippets.ts";
-import { makeMakers } from "../support/make.ts";
+import { allScopes, makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { hashAllQuickly } from "../support/quick-hash.ts";
 import { startService } from "../support/service.ts";
@@ -88,6 +88,20 @@ test("a call answers what the app gets, without names of real people", async () 
   expect(people.html).not.toContain(real.person);
   expect((await partner.submit(lists, "/not-found/calls/4#answer-4", { token: "x" })).status).toBe(403);
   expect((await partner.open(`${docs}/not-found/calls/4`)).html).not.toContain('<div role="status">');
+});
+
+test("with a sandbox the calls of OneRoster read its people", async () => {
+  const { clientId: app } = await make.app({ name: "Leser", scopes: [...allScopes, "oneroster:read"] });
+  const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [app] });
+  await browser.submit(await browser.open(`/partner/apps/${app}/sandbox`), "/sandbox");
+  const page = await browser.open(`/partner/apps/${app}/docs/connect-oneroster`);
+  for (const [number, shown] of [
+    [2, "&quot;homeroom&quot;"],
+    [3, "&quot;role&quot;: &quot;student&quot;"],
+  ] as const) {
+    const ran = await browser.submit(page, `/connect-oneroster/calls/${number}#answer-${number}`);
+    expect(answerOf(ran.html)).toContain(shown);
+  }
 });
 
 test("with a sandbox the calls read its people, whole", async () => {

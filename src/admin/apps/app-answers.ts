@@ -15,6 +15,7 @@ type Named = "nobody" | readonly Narrowed[];
 type Narrowed = { kind: "school" | "group" | "person"; id: string };
 
 const id = String.raw`([0-9A-Fa-f-]{36})`;
+const roster = "/ims/oneroster/(?:rostering/v1p2|v1p1)";
 
 /** The operations that an app calls with client credentials. */
 const operations: readonly { path: RegExp; named: (id: string, search: URLSearchParams) => Named }[] = [
@@ -26,6 +27,16 @@ const operations: readonly { path: RegExp; named: (id: string, search: URLSearch
   },
   { path: new RegExp(`^/idm/ep/v1/groups/${id}$`), named: (groupId) => [{ kind: "group", id: groupId }] },
   { path: new RegExp(`^/idm/ep/v1/(?:users|people)/${id}$`), named: (personId) => [{ kind: "person", id: personId }] },
+  { path: new RegExp(`^${roster}/(?:orgs|schools|academicSessions|terms|courses|classes)$`), named: () => "nobody" },
+  { path: new RegExp(`^${roster}/schools/${id}/(?:classes|courses|terms)$`), named: () => "nobody" },
+  {
+    path: new RegExp(`^${roster}/schools/${id}/(?:students|teachers|enrollments)$`),
+    named: (schoolId) => [{ kind: "school", id: schoolId }],
+  },
+  {
+    path: new RegExp(`^${roster}/classes/${id}/(?:students|teachers)$`),
+    named: (groupId) => [{ kind: "group", id: groupId }],
+  },
   { path: /^\/idm\/schulconnex\/v1\/codelisten$/, named: () => "nobody" },
   { path: /^\/idm\/schulconnex\/v1\/personen-info$/, named: (_id, search) => namedByFilters(search) },
 ];

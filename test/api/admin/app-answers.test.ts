@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
-import { makeMakers } from "../../support/make.ts";
+import { allScopes, makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
 import { issueAppToken } from "../../support/token.ts";
@@ -145,6 +145,32 @@ test("a partner gets what names nobody, with its headers", async () => {
   expect((await read(`${idm}/schools?limit=1`)).link).toContain("cursor=");
   expect(await read(`${idm}/people/${group}`)).toMatchObject({ status: 404, count: null });
   expect((await read(`${idm}/people/${group}`)).body).toContain("user_not_found");
+});
+
+test("a list of OneRoster is shown to a partner if it names nobody, or only people of a sandbox", async () => {
+  const { clientId } = await make.app({ scopes: [...allScopes, "oneroster:read"] });
+  await make.grant({ app: clientId, school, groups: [group] });
+  const { call } = await makeStaff(service, "PARTNER", { clientIds: [clientId] });
+  const sandbox = (await call("POST", `/apps/${clientId}/sandboxes`)).body as components["schemas"]["CreatedSandbox"];
+  const at = sandbox.sandbox.schools[0]!.id;
+  for (const base of ["/ims/oneroster/rostering/v1p2", "/ims/oneroster/v1p1"]) {
+    const readList = async (list: string) => {
+      const { status, body } = await ask(`${base}/${list}`, { call, app: clientId });
+      const answer = body as AppAnswer;
+      return [status, answer.count! > 0, answer.body === null, answer.link === null];
+    };
+    const lists = (schoolId: string) =>
+      ["students", "teachers", "enrollments"].map((of) => `schools/${schoolId}/${of}`);
+    const open = ["orgs?limit=1", "terms", "classes", `schools/${school}/courses`, ...lists(at).slice(0, 2)];
+    for (const list of open) expect([list, await readList(list)]).toEqual([list, [200, true, false, false]]);
+    const real = [`schools/${school}/students`, `schools/${school}/enrollments?limit=1`, `classes/${group}/students`];
+    for (const list of real) expect([list, await readList(list)]).toEqual([list, [200, true, true, true]]);
+    for (const list of ["users", "students", `users/${person}`, `schools/${school}/classes/${group}/students`])
+      expect([list, refusalOf(await ask(`${base}/${list}`, { call, app: clientId }))]).toEqual([
+        list,
+        [400, "invalid_request"],
+      ]);
+  }
 });
 
 test("a partner is told how many real people there are and gets no name of them", async () => {

@@ -8,7 +8,8 @@ import { storeOf } from "../../../src/platform/database/db.ts";
 import { takeToken } from "../../../src/platform/database/token-bucket.ts";
 import { forgetAppWithSandboxes } from "../../../src/sandbox/index.ts";
 import { idsOf, makeStaff, refusalOf, nextPage } from "../../support/admin.ts";
-import { makeMakers } from "../../support/make.ts";
+import { getReader } from "../../support/api.ts";
+import { allScopes, makeMakers } from "../../support/make.ts";
 import { hashAllQuickly } from "../../support/quick-hash.ts";
 import { startService } from "../../support/service.ts";
 import { issueAppToken } from "../../support/token.ts";
@@ -234,6 +235,28 @@ test("a sandbox is deleted by itself after 30 days, and with its app at once", a
 
 const play = (upTo: string, id: string) => operator.call("POST", `/sandboxes/${id}/steps`, { body: { upTo } });
 const doneIn = ({ steps }: Sandbox) => steps.flatMap(({ step, doneAt }) => (doneAt === null ? [] : [step]));
+
+test("an app that reads OneRoster sees the schools of its sandbox there, and their school year", async () => {
+  const app = await make.app({ scopes: [...allScopes, "oneroster:read"] });
+  const { sandbox: one } = (await create(operator.call, app.clientId)).body as Created;
+  const readRoster = await getReader(service, app, ["oneroster:read"]);
+  type Rows = Record<string, { sourcedId: string; status: string }[]>;
+  const list = async (path: string) =>
+    Object.values((await readRoster(`/ims/oneroster/rostering/v1p2/${path}&limit=5000`)).body as Rows)[0]!;
+  const orgs = async () => (await list("orgs?sort=name")).map(({ sourcedId }) => sourcedId).toSorted();
+  const all = one.schools.map(({ id }) => id).toSorted();
+  expect(await orgs()).toEqual(all);
+  const gone = async () => (await list("users?filter=status='tobedeleted'")).map(({ sourcedId }) => sourcedId);
+  const before = await gone();
+  await play("LEAVE", one.id);
+  const left = (await gone()).filter((id) => !before.includes(id));
+  expect(left).toHaveLength(1);
+  await play("RESTORE", one.id);
+  expect(await gone()).toEqual(before);
+  expect(await list(`users?filter=sourcedId='${left[0]}'`)).toMatchObject([{ status: "active" }]);
+  await play("SYNC_OFF", one.id);
+  expect((await orgs()).length).toBe(all.length - 1);
+});
 
 test("the school year is played step by step, each once, also by two at a time", async () => {
   const app = await make.app();
