@@ -95,7 +95,9 @@ function makeCommand(bundle: Document, { path, method, operation, description }:
     return options[name] !== undefined || (rest.sends === undefined && !setByProgram.has(name));
   };
   const isChange = method === "patch" || rest.keeps === true;
-  checkTemplates(bundle, rest, new Set(inputs.map(({ name }) => name.split(".").at(-1)!)), operation);
+  // A command without changes prints the record.
+  const { get = operation } = bundle.paths[path] as { get?: Operation };
+  checkTemplates(bundle, rest, new Set(inputs.flatMap(({ name }) => name.split("."))), [operation, get]);
   return {
     summary,
     method,
@@ -222,10 +224,11 @@ function checkTemplates(
   bundle: Document,
   printed: object,
   inputs: ReadonlySet<string>,
-  { responses }: Operation,
+  operations: readonly Operation[],
 ): void {
-  const answers = ["200", "201", "202"].flatMap((status) => {
-    const schema = responses[status] && resolved(bundle, responses[status]).content?.["application/json"]?.schema;
+  const statuses = operations.flatMap(({ responses }) => ["200", "201", "202"].map((status) => responses[status]));
+  const answers = statuses.flatMap((response) => {
+    const schema = response && resolved(bundle, response).content?.["application/json"]?.schema;
     return schema ? [schema] : [];
   });
   const isIn = (schema: Schema, [name, ...path]: readonly string[]): boolean => {

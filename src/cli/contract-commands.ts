@@ -58,6 +58,8 @@ export type ContractCommand = {
   key?: string;
   /** `parts`: --limit and --after choose a part; a number is the most that are printed. */
   paging?: "parts" | "all" | number;
+  /** The line after a list of `paging` items if there are more. */
+  more?: string;
   id?: string;
   columns?: Readonly<Record<string, string>>;
   record?: Readonly<Record<string, string>>;
@@ -87,13 +89,17 @@ type Values = Readonly<Record<string, unknown>>;
 export type Extension = {
   options?: Readonly<Record<string, Option<unknown>>>;
   /** Changes the body before it is sent; `before` is the record that is changed. */
-  body?(body: Values, options: Values, before?: object): Values | Promise<Values>;
+  body?(body: Values, options: Values, of: { before?: object; service: Service; request: Request }): MaybeLater<Values>;
+  /** Does something else with these options; undefined for what the contract says. */
+  instead?(service: Service, options: Values, args: Values): Promise<Result> | undefined;
   /** Sends something else, or nothing. */
   send?(service: Service, request: Request, options: Values): Promise<unknown>;
   /** Prints something else; undefined for what the contract says. */
   print?(answer: never, options: Values): Result | undefined;
   columns?: Columns<never>;
 };
+
+type MaybeLater<Value> = Value | Promise<Value>;
 
 export type Extensions = Readonly<Record<string, Extension>>;
 
@@ -140,7 +146,7 @@ function makeArgument({ kind, label, values }: ContractCommand["args"][number]):
   if (values !== undefined) return argument.oneOf(values);
   if (kind === "school" || kind === "person" || kind === "group" || kind === "endpoint")
     return { ...argument.named(kind), label };
-  return kind === "id" ? argument.id(label) : argument.text(label);
+  return kind === "id" || kind === "ids" ? argument.id(label) : argument.text(label);
 }
 
 function makeOptions({ options, list, paging = "parts", file }: ContractCommand): Record<string, Option<unknown>> {
@@ -189,7 +195,8 @@ async function readContent(file: string, name: string): Promise<string> {
 
 async function readRequest(command: ContractCommand, args: Values, options: Values): Promise<Request> {
   const request = { path: {}, query: {}, body: { ...command.sends } };
-  for (const { name, in: place } of command.args) put(request[place], name, args[name]);
+  for (const { name, in: place, kind } of command.args)
+    put(request[place], name, kind === "ids" ? [args[name]] : args[name]);
   for (const described of command.options) {
     const { kind, name, property, in: place } = described;
     const value = sentValue(described, options);
@@ -227,40 +234,56 @@ export function makeContractCommand(command: ContractCommand, extension: Extensi
 }
 
 async function run(service: Service, command: ContractCommand, { args, options, extension }: Call): Promise<Result> {
+  const other = extension.instead?.(service, options, args);
+  if (other !== undefined) return other;
   const request = await readRequest(command, args, options);
-  if (command.list !== undefined) return readList(service, command, { request, options, extension });
-  if (command.updated !== undefined) return update(service, command, { request, options, extension });
+  const makeBody = async (before?: object) =>
+    (await extension.body?.(request.body, options, { service, request, ...(before && { before }) })) ?? request.body;
+  if (command.updated !== undefined) return update(service, command, { request, makeBody });
   if (command.file !== undefined) return writeAnswer(service, command, { request, options });
-  const body = (await extension.body?.(request.body, options)) ?? request.body;
-  const sent = { ...request, body };
+  if (command.keeps !== undefined) {
+    const { body, answer } = await sendKept(service, command, { request, makeBody });
+    return printAnswer(command, answer, [body, request.query, args]);
+  }
+  const sent = { ...request, body: await makeBody() };
+  if (command.list !== undefined) return readList(service, command, { request: sent, options, extension });
   const answer = (await extension.send?.(service, sent, options)) ?? (await send(service, command, sent));
-  return extension.print?.(answer as never, options) ?? printAnswer(command, answer, [body, request.query, args]);
+  return extension.print?.(answer as never, options) ?? printAnswer(command, answer, [sent.body, request.query, args]);
 }
 
 type Sending = { request: Request; options: Values; extension: Extension };
+type Changing = { request: Request; makeBody: (before?: object) => Promise<Values> };
 
 function send(service: Service, command: ContractCommand, request: Request): Promise<unknown> {
-  const { method, path, keeps, takesKey } = command;
+  const { method, path, takesKey } = command;
   const isEmpty = command.body === undefined || (command.body === "if given" && api.isEmpty(request.body));
-  const key = takesKey === true ? api.withIdempotencyKey().header : {};
-  const sendWith = (body: object | undefined, header: object) =>
-    client(service, method, path, { ...request, body, header });
-  if (keeps === undefined) return api.bodyOf(sendWith(isEmpty ? undefined : request.body, key));
-  return api.retryStale(async () => {
-    const { record, ifMatch } = await api.readTagged(client(service, "get", path, request));
-    const kept = Object.entries(record as object).filter(([name]) => keeps.includes(name));
-    Object.assign(request.body, { ...Object.fromEntries(kept), ...request.body });
-    return api.bodyOf(sendWith(request.body, ifMatch));
-  });
+  const header = takesKey === true ? api.withIdempotencyKey().header : {};
+  return api.bodyOf(client(service, method, path, { ...request, body: isEmpty ? undefined : request.body, header }));
 }
 
-async function update(service: Service, command: ContractCommand, { request, options, extension }: Sending) {
-  const { method, path, updated: label = "" } = command;
+const withKept = ({ keeps = [] }: ContractCommand, record: object, body: Values): Values => ({
+  ...Object.fromEntries(Object.entries(record).filter(([name]) => keeps.includes(name))),
+  ...body,
+});
+
+const sendKept = (service: Service, command: ContractCommand, { request, makeBody }: Changing) =>
+  api.retryStale(async () => {
+    const { method, path } = command;
+    const { record, ifMatch: header } = await api.readTagged(client(service, "get", path, request));
+    const body = withKept(command, record as object, await makeBody(record as object));
+    return { body, answer: await api.bodyOf(client(service, method, path, { ...request, body, header })) };
+  });
+
+async function update(service: Service, command: ContractCommand, { request, makeBody }: Changing): Promise<Result> {
+  const { method, path, record, updated: label = "" } = command;
+  const read = () => client(service, "get", path, request) as Promise<api.ApiResponse<object>>;
+  if (record !== undefined && api.isEmpty(request.body)) return printAnswer(command, await api.bodyOf(read()), []);
   const changed = await api.updateRecord<object>({
-    read: () => client(service, "get", path, request) as Promise<api.ApiResponse<object>>,
+    read,
     change: async (before, header) => {
-      const body = (await extension.body?.(request.body, options, before)) ?? request.body;
-      return api.isEmpty(body) ? null : client(service, method, path, { ...request, body, header });
+      const body = await makeBody(before);
+      if (api.isEmpty(body)) return null;
+      return client(service, method, path, { ...request, body: withKept(command, before, body), header });
     },
   });
   return updated(label, Object.values(request.path)[0]!, changed);
@@ -284,7 +307,7 @@ async function writeAnswer(
 }
 
 async function readList(service: Service, command: ContractCommand, { request, options, extension }: Sending) {
-  const { list = "", key = list, paging = "parts", id = "$id", columns = {} } = command;
+  const { list = "", key = list, paging = "parts", id = "$id", columns = {}, more } = command;
   const read = (page: object) =>
     client(service, command.method, command.path, {
       ...request,
@@ -296,13 +319,15 @@ async function readList(service: Service, command: ContractCommand, { request, o
     const after = options["after"] as string | undefined;
     return listResult(list, await api.listFirst(read, { limit: limit + 1, after }), limit, table);
   }
-  const items = paging === "all" ? await api.listAll(read) : await api.listFirst(read, { limit });
+  const items =
+    paging === "all" ? await api.listAll(read) : await api.listFirst(read, { limit: limit + (more ? 1 : 0) });
   const printed = extension.print?.(items as never, options);
   if (printed !== undefined) return printed;
-  return {
-    ...wholeList(list, items, { columns: table, id: (item) => fill(id, [item]) ?? "" }),
-    data: { [key]: items },
-  };
+  const isCut = more !== undefined && items.length > limit;
+  const listed = isCut ? items.slice(0, limit) : items;
+  const { lines, ...result } = wholeList(list, listed, { columns: table, id: (item) => fill(id, [item]) ?? "" });
+  const data = { [key]: listed, ...(more !== undefined && { more: isCut }) };
+  return { ...result, lines: isCut ? [...lines, more] : lines, data };
 }
 
 type Item = { id: string };

@@ -1,12 +1,11 @@
 import type { GrantKey } from "../access/index.ts";
 import type { GroupId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { listFirst, omitUndefined, readTagged, retryStale, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
-import { done, wholeList, type Columns } from "./lines.ts";
+import { readTagged, retryStale, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, type Service, type Verbs } from "./command.ts";
+import { done } from "./lines.ts";
 import { argsNamed, option, required, schoolRoles, UsageError } from "./option.ts";
 
-type Grant = Schemas["Grant"];
 type GrantUpdate = Schemas["GrantSettings"];
 type NewAudience = Schemas["SignOnAudienceInput"];
 
@@ -32,24 +31,6 @@ function audienceText({ kind, roles = [], groupIds = [] }: NewAudience): string 
   if (kind === "ROLES") return `roles ${roles.join(", ")}`;
   return kind === "GROUPS" ? `groups ${groupIds.join(", ") || "none"}` : kind.toLowerCase();
 }
-
-const columns: Columns<Grant> = {
-  app: ({ clientId }) => clientId,
-  school: ({ schoolId }) => schoolId,
-  "sign-on": ({ signOn }) => signOn.kind.toLowerCase(),
-  sync: ({ sync }) => (sync ? "on" : "off"),
-  "synced groups": ({ syncedGroupIds }) => String(syncedGroupIds.length),
-};
-
-function showAll(all: readonly Grant[], limit: number): Result {
-  const more = all.length > limit;
-  const id = ({ clientId, schoolId: school }: Grant) => `${clientId} ${school}`;
-  const list = wholeList("grants", all.slice(0, limit), { columns, id });
-  const lines = [...list.lines, ...(more ? ["There are more: raise --limit."] : [])];
-  return { ...list, lines, data: { ...list.data, more } };
-}
-
-const mostGrants = 1000;
 
 export const oneGrant = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 
@@ -93,19 +74,6 @@ export const verbs: Verbs = {
       const signOn = readAudience({ to, role, group });
       await changeGrant(service, key, () => ({ signOn }));
       return done(`Sign-on: ${audienceText(signOn)}.`, { app: key.clientId, school: key.schoolId, signOn });
-    },
-  }),
-  list: makeApiCommand({
-    summary: "List the grants of an app, of a school, or all.",
-    options: {
-      app: option.text("Only grants of this app.", "client-id"),
-      school: option.school("Only grants by this school."),
-      limit: option.count(`How many at most; ${mostGrants} if left out.`),
-    },
-    run: async ({ api }, { options: { app, school, limit = mostGrants } }) => {
-      const query = omitUndefined({ app, school });
-      const read = (page: object) => api.GET("/admin/v1/grants", { params: { query: { ...query, ...page } } });
-      return showAll(await listFirst(read, { limit: limit + 1 }), limit);
     },
   }),
 };

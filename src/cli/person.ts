@@ -162,7 +162,7 @@ export const extensions: Extensions = {
   },
   update: {
     options: { noName: option.flag("Remove the name.") },
-    body: ({ name, ...body }, { noName }, before) => {
+    body: ({ name, ...body }, { noName }, { before }) => {
       const newName = noName === true ? null : readName((name ?? {}) as NameOptions, (before as AdminPerson).name);
       return newName === undefined ? body : { ...body, name: newName };
     },

@@ -1,15 +1,11 @@
-import { bodyOf, listAll, readTagged, retryStale, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type OptionsOf, type Result, type Verbs } from "./command.ts";
-import type { Extensions } from "./contract-commands.ts";
-import { counted, done, nameOf, recordLines, tableOf, wholeList, type Columns } from "./lines.ts";
-import { argsNamed, argument, option, UsageError } from "./option.ts";
+import { bodyOf, type Schemas } from "./admin-api.ts";
+import type { OptionsOf } from "./command.ts";
+import type { Extension, Extensions } from "./contract-commands.ts";
+import { option, UsageError } from "./option.ts";
 
 type Policy = Schemas["RetentionPolicy"];
 type Value = { value: number; reason: string };
 
-const ofSchool = "/admin/v1/schools/{schoolId}/retention";
-const ofState = "/admin/v1/retention/state";
-const state = { state: argument.text("state") };
 const periods = ["left", "inactive", "restore", "audit"] as const;
 
 const policyOptions = {
@@ -41,7 +37,9 @@ function valueOf(name: string, before: Value | null, value?: number, reason?: st
   return { value: after.value, reason: after.reason };
 }
 
-function readPolicy(before: Policy, given: Given): Policy {
+/** `retention` is the policy of a state, or what a school has with its policy. */
+function readPolicy(retention: Policy | Schemas["SchoolRetention"], given: Given): Policy {
+  const before = "policy" in retention ? retention.policy : retention;
   const isUnset = new Set(given.unset ?? []);
   const left = valueOf("left", before.leftMonths, given.leftMonths, given.leftReason);
   const inactive = valueOf("inactive", before.inactiveMonths, given.inactiveMonths, given.inactiveReason);
@@ -58,116 +56,27 @@ function readPolicy(before: Policy, given: Given): Policy {
   };
 }
 
-const isGiven = (given: Given): boolean => Object.values(given).some((value) => value !== undefined);
-
-const appliedLines = (applied: Schemas["AppliedRetention"]): Record<string, string | null> =>
-  Object.fromEntries(
-    Object.entries(applied).map(([name, { value, reason, origin, ...more }]) => {
-      const extra = Object.entries(more).map(([key, said]) => `, ${key} ${String(said)}`);
-      return [name, `${value} (${origin}${extra.join("")})${reason === null ? "" : `: ${reason}`}`];
-    }),
-  );
-
-const countColumns: Columns<Schemas["RetentionCount"]> = {
-  school: ({ schoolId }) => schoolId,
-  name: ({ schoolName }) => schoolName,
-  people: ({ people }) => String(people),
-  now: ({ due }) => String(due),
-  later: ({ later }) => String(later),
-  held: ({ isHeld }) => (isHeld ? "yes" : "no"),
+const set: Extension = {
+  options: policyOptions,
+  body: (_, options, { before }) => readPolicy(before as Policy, options as Given),
 };
 
-const dueColumns: Columns<Schemas["RetentionDuePerson"]> = {
-  id: ({ id }) => id,
-  name: ({ name }) => nameOf(name),
-  cause: ({ cause }) => cause,
-  due: ({ dueAt }) => dueAt,
+const preview = (read: (request: Parameters<NonNullable<Extension["body"]>>[2]) => Promise<unknown>): Extension => ({
+  options: { ...policyOptions, days },
+  body: async (_, { days: ahead = 90, ...given }, of) => {
+    const present = (await read(of)) as Policy;
+    const isGiven = Object.values(given).some((value) => value !== undefined);
+    return { days: ahead, ...(isGiven && { policy: readPolicy(present, given as Given) }) };
+  },
+});
+
+export const extensions: Extensions = {
+  set,
+  "set-state": set,
+  preview: preview(({ service, request: { path } }) =>
+    bodyOf(service.api.GET("/admin/v1/schools/{schoolId}/retention", { params: { path: path as never } })),
+  ),
+  "preview-state": preview(({ service, request: { query } }) =>
+    bodyOf(service.api.GET("/admin/v1/retention/state", { params: { query: query as never } })),
+  ),
 };
-
-const showPreview = (preview: Schemas["RetentionPreview"]): Result => ({
-  table: tableOf(preview.first, dueColumns),
-  lines: [
-    `${counted(preview.count.due, "person", "people")} now, ${preview.count.later} later, of ${preview.count.people}.` +
-      (preview.count.isHeld ? " The run would be held." : ""),
-  ],
-  quiet: preview.first.map(({ id }) => id),
-  data: preview,
-});
-
-export const verbs: Verbs = {
-  set: makeApiCommand({
-    summary: "Set the retention policy of a school; values that are not given stay as they are.",
-    args: argsNamed("schoolId"),
-    options: policyOptions,
-    run: ({ api }, { args: path, options }) =>
-      retryStale(async () => {
-        const { record, ifMatch } = await readTagged(api.GET(ofSchool, { params: { path } }));
-        const body = readPolicy(record.policy, options);
-        await api.PUT(ofSchool, { params: { path, header: ifMatch }, body });
-        return done("Retention of the school changed.", { id: path.schoolId, ...body });
-      }),
-  }),
-  "set-state": makeApiCommand({
-    summary: "Set the retention policy of a state; values that are not given stay as they are.",
-    args: state,
-    options: policyOptions,
-    run: ({ api }, { args: query, options }) =>
-      retryStale(async () => {
-        const { record, ifMatch } = await readTagged(api.GET(ofState, { params: { query } }));
-        const body = readPolicy(record, options);
-        await api.PUT(ofState, { params: { query, header: ifMatch }, body });
-        return done("Retention of the state changed.", { ...query, ...body });
-      }),
-  }),
-  preview: makeApiCommand({
-    summary: "Show whom the present policy of a school, or the given one, would soft-delete. Nothing changes.",
-    args: argsNamed("schoolId"),
-    options: { ...policyOptions, days },
-    run: async ({ api }, { args: path, options: { days: ahead = 90, ...given } }) => {
-      const present = await bodyOf(api.GET(ofSchool, { params: { path } }));
-      const proposed = isGiven(given) ? { policy: readPolicy(present.policy, given) } : {};
-      const body = { days: ahead, ...proposed };
-      return showPreview(await bodyOf(api.POST(`${ofSchool}/preview`, { params: { path }, body })));
-    },
-  }),
-  "preview-state": makeApiCommand({
-    summary: "Count whom the present policies, or the given one of the state, would soft-delete at its schools.",
-    args: state,
-    options: { ...policyOptions, days },
-    run: async ({ api }, { args: query, options: { days: ahead = 90, ...given } }) => {
-      const present = await bodyOf(api.GET(ofState, { params: { query } }));
-      const proposed = isGiven(given) ? { policy: readPolicy(present, given) } : {};
-      const body = { days: ahead, ...proposed };
-      const counts = await listAll((page) =>
-        api.POST(`${ofState}/preview`, { params: { query: { ...query, ...page } }, body }),
-      );
-      return wholeList("schools", counts, { columns: countColumns, id: ({ schoolId }) => schoolId });
-    },
-  }),
-};
-
-const showService = (service: Schemas["ServiceRetention"]): Result => ({
-  lines: recordLines({
-    ...Object.fromEntries(
-      Object.entries(service.defaults).map(([name, value]) => {
-        const { min, max } = service.limits[name as keyof typeof service.limits];
-        return [name, `${value} (${min} to ${max})`];
-      }),
-    ),
-    notice: `${service.noticeDays} days`,
-    held: `more than ${service.holdPeople} people and ${service.holdPercent} %`,
-    states: service.states.join(", ") || "none",
-  }),
-  data: service,
-});
-
-const show = (retention: Schemas["SchoolRetention"]): Result => ({
-  lines: recordLines({
-    ...appliedLines(retention.applied),
-    "effective from": retention.effectiveAt,
-    held: retention.heldAt && `since ${retention.heldAt}, ${counted(retention.heldPeople ?? 0, "person", "people")}`,
-  }),
-  data: retention,
-});
-
-export const extensions: Extensions = { service: { print: showService }, show: { print: show } };

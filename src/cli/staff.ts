@@ -1,44 +1,27 @@
 import type { ClientId } from "../access/index.ts";
-import type { PersonId } from "../directory/index.ts";
-import { everything, listRoles, staffRoleNames } from "../staff/index.ts";
-import { bodyOf, listAll, listFirst, omitUndefined, requireMachine, withIdempotencyKey } from "./admin-api.ts";
-import type { Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Machine, type OptionsOf, type Result, type Verbs } from "./command.ts";
+import type { PersonId, SchoolId } from "../directory/index.ts";
+import { everything, listRoles, type StaffRoleName } from "../staff/index.ts";
+import { bodyOf, listAll, requireMachine, withIdempotencyKey } from "./admin-api.ts";
+import { makeApiCommand, type Machine, type Result, type Service, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
-import {
-  counted,
-  defaultLimit,
-  done,
-  listOptions,
-  listResult,
-  nameOf,
-  timeOf,
-  wholeList,
-  type Columns,
-} from "./lines.ts";
+import { counted, defaultLimit, done, listResult, timeOf, type Columns } from "./lines.ts";
 import { argsNamed, option, UsageError } from "./option.ts";
 import { readName, softDeletePerson, type NameOptions } from "./person.ts";
 
-type ListedRole = Schemas["ListedStaffRole"];
-
-const holderName = ({ personName, appName }: ListedRole): string | null =>
-  personName === null ? appName : `${personName.firstCall} ${personName.last}`;
-
-const columns: Columns<ListedRole> = {
-  id: ({ id }) => id,
-  role: ({ role }) => role,
-  holder: ({ holder }) => holder.personId ?? holder.clientId,
-  name: holderName,
-  for: ({ schoolIds, clientIds }) => [...schoolIds, ...clientIds].join(" ") || null,
-  ends: ({ endsAt }) => endsAt,
-  reason: ({ reason }) => reason,
+type Listed = {
+  school?: SchoolId;
+  person?: PersonId;
+  app?: ClientId;
+  role?: StaffRoleName;
+  limit?: number;
+  after?: string;
 };
 
 /** Lists roles with those that have ended, which the admin API does not offer. */
-async function listWithEnded(machine: Machine, options: OptionsOf<typeof listed>): Promise<Result> {
+async function listWithEnded(machine: Machine, options: Listed): Promise<Result> {
   const { storeOf } = await import("../platform/database/db.ts");
   const { school: schoolId, person: personId, app, role, limit = defaultLimit, after } = options;
-  const filter = { schoolId, personId, clientId: app as ClientId | undefined, role };
+  const filter = { schoolId, personId, clientId: app, role };
   const part = { withEnded: true, reach: everything, now: machine.clock(), limit: limit + 1, after };
   const roles = await machine.withDatabase(({ db }) => listRoles(storeOf(db), { ...filter, ...part }));
   const columnsHere: Columns<(typeof roles)[number]> = {
@@ -53,56 +36,18 @@ async function listWithEnded(machine: Machine, options: OptionsOf<typeof listed>
   return listResult("roles", roles, limit, columnsHere);
 }
 
-const listed = {
-  school: option.school("Only roles for this school."),
-  person: option.person("Only roles of this person."),
-  app: option.text("Only roles of this app or for it.", "client-id"),
-  role: option.oneOf(staffRoleNames, "Only this role."),
-  withEnded: option.flag("With those that have ended."),
-  limit: listOptions.limit,
-  after: listOptions.after,
-};
-
-const rolesPath = "/admin/v1/staff-roles";
-
-const proposalColumns: Columns<Schemas["ClassTeacherProposal"]> = {
-  id: ({ id }) => id,
-  name: ({ name }) => nameOf(name),
-  classes: ({ classes }) => classes.map(({ name }) => name).join(" "),
-  state: ({ state }) => state,
-};
+async function giveClassTeachers({ api }: Service, path: { schoolId: SchoolId }, except: string[]): Promise<Result> {
+  const address = "/admin/v1/schools/{schoolId}/class-teacher-proposals";
+  const proposed = await listAll((query) => api.GET(address, { params: { path, query } }));
+  const ready = proposed.filter(({ id, state }) => state === "READY" && !except.includes(id));
+  const personIds = ready.map(({ id }) => id);
+  const params = { path, ...withIdempotencyKey() };
+  const giving = () => api.POST("/admin/v1/schools/{schoolId}/class-teachers", { params, body: { personIds } });
+  const given = personIds.length === 0 ? [] : await bodyOf(giving());
+  return { ...done(`${counted(given.length, "role")} given.`, { given }), quiet: given.map(({ id }) => id) };
+}
 
 export const verbs: Verbs = {
-  list: makeApiCommand({
-    summary: "List the roles that hold, the latest given first.",
-    options: listed,
-    run: async ({ api, ...service }, { options }) => {
-      const { withEnded, limit = defaultLimit, after, ...filter } = options;
-      if (withEnded) return listWithEnded(requireMachine({ api, ...service }, { withEnded }), options);
-      const query = omitUndefined(filter);
-      const read = (page: object) => api.GET(rolesPath, { params: { query: { ...query, ...page } } });
-      return listResult("roles", await listFirst(read, { limit: limit + 1, after }), limit, columns);
-    },
-  }),
-  "class-teachers": makeApiCommand({
-    summary: "List the teachers who have a class but no role for it; with --give, give those who are READY the role.",
-    args: argsNamed("schoolId"),
-    options: {
-      give: option.flag("Give them the role CLASS_TEACHER."),
-      except: option.people("Somebody who does not get it."),
-    },
-    run: async ({ api }, { args: path, options: { give, except = [] } }) => {
-      const address = "/admin/v1/schools/{schoolId}/class-teacher-proposals";
-      const proposed = await listAll((query) => api.GET(address, { params: { path, query } }));
-      if (!give) return wholeList("teachers", proposed, { columns: proposalColumns, id: ({ id }) => id });
-      const ready = proposed.filter(({ id, state }) => state === "READY" && !except.includes(id as PersonId));
-      const personIds = ready.map(({ id }) => id);
-      const params = { path, ...withIdempotencyKey() };
-      const giving = () => api.POST("/admin/v1/schools/{schoolId}/class-teachers", { params, body: { personIds } });
-      const given = personIds.length === 0 ? [] : await bodyOf(giving());
-      return { ...done(`${counted(given.length, "role")} given.`, { given }), quiet: given.map(({ id }) => id) };
-    },
-  }),
   delete: makeApiCommand({
     summary: "Delete an account; never the last operator's. Until the restore window ends: person restore.",
     args: argsNamed("personId"),
@@ -114,6 +59,19 @@ export const verbs: Verbs = {
 };
 
 export const extensions: Extensions = {
+  list: {
+    options: { withEnded: option.flag("With those that have ended.") },
+    instead: (service, { withEnded, ...options }) =>
+      withEnded === true ? listWithEnded(requireMachine(service, { withEnded }), options) : undefined,
+  },
+  "class-teachers": {
+    options: {
+      give: option.flag("Give them the role CLASS_TEACHER."),
+      except: option.people("Somebody who does not get it."),
+    },
+    instead: (service, { give, except = [] }, args) =>
+      give === true ? giveClassTeachers(service, args as { schoolId: SchoolId }, except as string[]) : undefined,
+  },
   create: { body: ({ name, ...body }) => ({ ...body, name: readName(name as NameOptions) }) },
   give: {
     body: (body) => {
