@@ -4888,6 +4888,17 @@ export interface components {
              */
             ownPasswordFromGrade: number | null;
             /**
+             * @description Whether people may sign in with a passkey instead of a password, and are offered one after a sign-in with a password. A passkey that is set up as a second factor can always be used after the password. Stays as it is if left out.
+             * @example true
+             */
+            passkeys?: boolean;
+            /**
+             * Format: int32
+             * @description The lowest grade whose pupils may do so; null if none may. Stays as it is if left out.
+             * @example 8
+             */
+            passkeysFromGrade?: number | null;
+            /**
              * @description The school's own text on the sign-in page, plain text; null for none.
              * @example Forgotten your password? Ask Ms Sommer in room 12.
              */

@@ -77,6 +77,8 @@ export const auditActions = [
   "second_factors_removed",
   "recovery_codes_renewed",
   "recovery_code_used",
+  "passkey_used",
+  "passkey_refused",
   "signed_in",
   "sign_in_refused",
   "sign_in_cancelled",

@@ -239,7 +239,7 @@ export interface components {
             /**
              * @description How the person signed in, if the request had `acr_values`: `urn:<platform>:acr:card` with a login card,
              *     `urn:<platform>:acr:upstream` with a login that the school has elsewhere, `urn:<platform>:acr:password`, or
-             *     `urn:<platform>:acr:mfa` with a second factor too.
+             *     `urn:<platform>:acr:mfa` with a second factor too, or with a passkey whose device verified its user.
              * @example urn:<platform>:acr:password
              */
             acr?: string;

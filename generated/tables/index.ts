@@ -879,6 +879,7 @@ export const tables = {
       generation: "generation",
       hasSignedIn: "has_signed_in",
       forgottenSignInAt: "forgotten_sign_in_at",
+      passkeyDeclinedAt: "passkey_declined_at",
       updatedAt: "updated_at",
     },
   },
@@ -922,6 +923,8 @@ export const tables = {
       mustChangePassword: "must_change_password",
       ownPasswordFromGrade: "own_password_from_grade",
       helpText: "help_text",
+      passkeys: "passkeys",
+      passkeysFromGrade: "passkeys_from_grade",
     },
   },
   oidcArtifact: {
@@ -1125,6 +1128,7 @@ export const tables = {
       publicKey: "public_key",
       counter: "counter",
       transports: "transports",
+      isAsked: "is_asked",
       createdAt: "created_at",
       lastUsedAt: "last_used_at",
     },
@@ -2118,6 +2122,7 @@ export type Rows = {
     generation: number;
     hasSignedIn: boolean;
     forgottenSignInAt: Date | null;
+    passkeyDeclinedAt: Date | null;
     updatedAt: Date;
   };
   passwordRequest: {
@@ -2146,6 +2151,8 @@ export type Rows = {
     mustChangePassword: boolean;
     ownPasswordFromGrade: number | null;
     helpText: string | null;
+    passkeys: boolean;
+    passkeysFromGrade: number | null;
   };
   oidcArtifact: {
     kind: string;
@@ -2295,6 +2302,7 @@ export type Rows = {
     publicKey: Buffer | null;
     counter: string | null;
     transports: string[];
+    isAsked: boolean;
     createdAt: Date;
     lastUsedAt: Date | null;
   };

@@ -54,7 +54,7 @@ export {
   waitsOf,
   wrongPasswordsOf,
 } from "./login/index.ts";
-export type { PasswordCheck, Waits, WrongPasswords } from "./login/index.ts";
+export type { PasskeyOffer, PasswordCheck, Waits, WrongPasswords } from "./login/index.ts";
 export { makeKeyMaker } from "./login/known-devices.ts";
 export {
   deleteLogoutNotice,
@@ -86,19 +86,23 @@ export {
   hasPassword,
   hasSecondFactor,
   hasStaffFactor,
+  isPasskeyAlone,
   isUpstream,
   passwordAlone,
   passwordAnd,
   withSecondFactor,
 } from "./second-factor/methods.ts";
 export type { SecondMethod } from "./second-factor/methods.ts";
+export { askForAnyPasskey, checkPasskeySignIn, type PasskeySignIn } from "./second-factor/passkey-sign-in.ts";
 export { askForNewPasskey, askForPasskey, checkPasskey, readNewPasskey } from "./second-factor/passkeys.ts";
 export type { BoundPerson, PasskeyQuestion } from "./second-factor/passkeys.ts";
 export {
   addSecondFactor,
+  declinePasskey,
   hasSecondFactors,
   listSecondFactors,
   removeSecondFactor,
+  renameSecondFactor,
   renewRecoveryCodes,
   revokeSecondFactorsIn,
 } from "./second-factor/records.ts";

@@ -1,6 +1,7 @@
-import { findGrades, type PersonId, type PersonRole } from "../directory/index.ts";
+import { findGrades, type PersonId } from "../directory/index.ts";
 import { type PrismaDb, withPrismaTransaction } from "../platform/database/db.ts";
 import { findGuessable, findMayUsePassword, hashPassword, longestPassword } from "./login/index.ts";
+import { isFromGrade } from "./grades.ts";
 import { findSignInSettingsOf } from "./sign-in-settings.ts";
 import { againAfterDeadlock } from "../access/index.ts";
 import type { Origin } from "../events/index.ts";
@@ -72,11 +73,8 @@ export async function findOwnPassword(db: PrismaDb, personId: PersonId, now: Dat
   const { ownPasswordFromGrade: from, helpText } = settings;
   const grade = person.role === "STUDENT" && from !== null ? (await findGrades(db, [personId])).get(personId) : null;
   const isUsed = await findMayUsePassword(db.pool, { personId, now });
-  return { isAllowed: isUsed && mayChange(person.role, from, grade ?? null), isUsed, username, helpText };
+  return { isAllowed: isUsed && isFromGrade(person.role, from, grade ?? null), isUsed, username, helpText };
 }
-
-const mayChange = (role: PersonRole, from: number | null, grade: number | null): boolean =>
-  role !== "STUDENT" || (from !== null && grade !== null && grade >= from);
 
 type Chosen = { personId: PersonId; generation: number; password: string; repeated: string };
 

@@ -8,6 +8,7 @@ import { forgetTriesOf, hashPassword, makePassword, type NewCredential, writeCre
 import { closePasswordRequests } from "./password-requests.ts";
 import { recordAtHome } from "./record-at-home.ts";
 import { giveRole, type NewRole, type StaffRole } from "../staff/index.ts";
+import { dropUnaskedPasskeysIn } from "./second-factor/records.ts";
 
 /** Sets a person's user name and password hash, ends their sign-ins and forgets failed tries. */
 export async function setPasswordHash(tx: Queryable, credential: NewCredential): Promise<void> {
@@ -21,6 +22,7 @@ export async function setLoginIn(tx: Transaction, login: Omit<NewCredential, "no
   const { personId } = login;
   await checkExists(tx, personId);
   await setPasswordHash(tx, { ...login, now: origin.at });
+  await dropUnaskedPasskeysIn(tx, [personId], origin);
   await closePasswordRequests(tx, [personId]);
   await recordAtHome(tx, { ...origin, action: "credential_set", personId });
 }

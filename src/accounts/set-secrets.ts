@@ -7,6 +7,7 @@ import { createCardsIn } from "./cards/cards.ts";
 import type { MadeCard } from "./cards/make-card.ts";
 import { endSignInsOf } from "./end-sign-ins.ts";
 import { forgetTriesOf, hashInTurn, makePassword } from "./login/index.ts";
+import { dropUnaskedPasskeysIn } from "./second-factor/records.ts";
 import { closePasswordRequests } from "./password-requests.ts";
 import type { PasswordKind } from "./sign-in-settings.ts";
 
@@ -99,6 +100,7 @@ export async function setSecretsIn(
   const former = await findRows<{ id: PersonId }, Passwords>(tx, updatePasswords, given);
   // Without a password nobody was signed in with one.
   await endSignInsOf(tx, { personIds: former.map(({ id }) => id), at: origin.at });
+  await dropUnaskedPasskeysIn(tx, ids, { ...origin, schoolId });
   await forgetTriesOf(tx, ids);
   const all = people.map(({ personId }) => personId);
   await closePasswordRequests(tx, all);

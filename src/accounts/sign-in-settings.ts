@@ -5,6 +5,7 @@ import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
 
 export type SignInSettings = Omit<Prisma.SchoolSignInModel, "schoolId">;
+type WithoutPasskeys = Omit<SignInSettings, "passkeys" | "passkeysFromGrade">;
 export type UserNameRule = SignInSettings["userNameRule"];
 export type PasswordKind = SignInSettings["passwordKind"];
 
@@ -29,6 +30,8 @@ const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({
   passwordKind: levelsWithWords.has(schoolingLevel ?? "") ? "WORDS" : "LETTERS",
   mustChangePassword: false,
   ownPasswordFromGrade: null,
+  passkeys: true,
+  passkeysFromGrade: null,
   helpText: null,
 });
 
@@ -47,10 +50,10 @@ export async function findSignInSettingsOf(
 /** Locks the sign-in and card settings of a school until the end of the transaction. */
 export const lockSchoolSettings = makeRowLock("school", "id", "sign-on.lockSchool");
 
-/** Errors: invalid for a help text that is refused. */
+/** What is said of passkeys stays as it is if left out. Errors: invalid for a help text that is refused. */
 export async function putSignInSettings(
   tx: Transaction,
-  { schoolId, ...given }: SignInSettings & { schoolId: SchoolId },
+  { schoolId, ...given }: WithoutPasskeys & Partial<SignInSettings> & { schoolId: SchoolId },
   origin: Origin,
 ): Promise<void> {
   const helpText = given.helpText === null ? null : checkLines("helpText", given.helpText, longestHelpText);

@@ -43,6 +43,7 @@ import { nameBrowser } from "./forms/page-request.ts";
 import type { Upstream } from "../upstream/index.ts";
 import { needsSecondFactor } from "./protocol/scopes.ts";
 import { makeConfirmRouter } from "./forms/second-factor/confirm.ts";
+import { makeOfferRouter } from "./forms/second-factor/offer.ts";
 import { makeSetUpRouter } from "./forms/second-factor/set-up.ts";
 import { findSignedIn, type SignedIn } from "./protocol/signed-in.ts";
 import { makeDbByRoute, makeStoreByRoute } from "./protocol/storage/store.ts";
@@ -217,6 +218,7 @@ const makePlatformPages = (deps: InteractionDeps): Router[] => [
   makeConfirmRouter(deps),
   makeOwnPasswordRouter(deps),
   makeSetUpRouter(deps),
+  makeOfferRouter(deps),
   makeUpstreamRouter(deps),
 ];
 

@@ -3,6 +3,7 @@ import type { PersonId } from "../../src/directory/index.ts";
 import { makeAuthenticator, type Authenticator, type Told } from "../support/authenticator.ts";
 import { makeBrowser, type Browser, type Shown } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
+import { optionsOf, stateOf } from "../support/passkey.ts";
 import { signIn } from "../support/portal.ts";
 import { confirmPath, setUpPath } from "../support/second-factor.ts";
 import { startService } from "../support/service.ts";
@@ -25,15 +26,12 @@ async function makePerson(): Promise<Person> {
   return { personId, login, browser, authenticator: makeAuthenticator(site) };
 }
 
-const optionsOf = ({ html }: Shown): { challenge: string } =>
-  JSON.parse(/data-options="([^"]*)"/.exec(html)![1]!.replaceAll("&quot;", '"')) as { challenge: string };
-const stateOf = ({ html }: Shown): string => /name="state" value="([^"]*)"/.exec(html)![1]!;
 const countOf = (personId: PersonId) => db.prisma.secondFactor.count({ where: { personId } });
 
 async function register({ browser, authenticator }: Person, told: Told = {}, page?: Shown): Promise<Shown> {
   const asked = page ?? (await browser.open(passkeyPath));
   const answer = authenticator.register(optionsOf(asked), told);
-  return browser.submit(asked, "/passkey", { passkey: JSON.stringify(answer) });
+  return browser.submit(asked, "/passkey", { passkey: JSON.stringify(answer), asked: "yes" });
 }
 
 /** The page that asks for the second factor in a browser where the password was right. */

@@ -30,6 +30,7 @@ export type Told = {
   isPresent?: boolean;
   isVerified?: boolean;
   credentialId?: Buffer;
+  userHandle?: string;
 };
 
 export type Authenticator = ReturnType<typeof makeAuthenticator>;
@@ -40,6 +41,7 @@ export function makeAuthenticator(site: { origin: string; rpId: string }) {
   const { x, y } = publicKey.export({ format: "jwk" });
   const own = randomBytes(32);
   let uses = 0;
+  let userHandle: string | undefined;
 
   const clientData = (type: string, challenge: string, told: Told): Buffer =>
     Buffer.from(
@@ -63,7 +65,8 @@ export function makeAuthenticator(site: { origin: string; rpId: string }) {
 
   return {
     /** The answer to the options of a registration. */
-    register(options: { challenge: string }, told: Told = {}) {
+    register(options: { challenge: string; user?: { id: string } }, told: Told = {}) {
+      userHandle = options.user?.id;
       const id = told.credentialId ?? own;
       const key = new Map<number, Cbor>([
         ...([
@@ -103,7 +106,12 @@ export function makeAuthenticator(site: { origin: string; rpId: string }) {
         rawId: id,
         type: "public-key",
         clientExtensionResults: {},
-        response: { clientDataJSON: base64(client), authenticatorData: base64(data), signature: base64(signature) },
+        response: {
+          clientDataJSON: base64(client),
+          authenticatorData: base64(data),
+          signature: base64(signature),
+          userHandle: told.userHandle ?? userHandle,
+        },
       };
     },
     get uses() {

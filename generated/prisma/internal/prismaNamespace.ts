@@ -9803,6 +9803,7 @@ export const CredentialScalarFieldEnum = {
   generation: 'generation',
   hasSignedIn: 'hasSignedIn',
   forgottenSignInAt: 'forgottenSignInAt',
+  passkeyDeclinedAt: 'passkeyDeclinedAt',
   updatedAt: 'updatedAt'
 } as const
 
@@ -9850,7 +9851,9 @@ export const SchoolSignInScalarFieldEnum = {
   passwordKind: 'passwordKind',
   mustChangePassword: 'mustChangePassword',
   ownPasswordFromGrade: 'ownPasswordFromGrade',
-  helpText: 'helpText'
+  helpText: 'helpText',
+  passkeys: 'passkeys',
+  passkeysFromGrade: 'passkeysFromGrade'
 } as const
 
 export type SchoolSignInScalarFieldEnum = (typeof SchoolSignInScalarFieldEnum)[keyof typeof SchoolSignInScalarFieldEnum]
@@ -10072,6 +10075,7 @@ export const SecondFactorScalarFieldEnum = {
   publicKey: 'publicKey',
   counter: 'counter',
   transports: 'transports',
+  isAsked: 'isAsked',
   createdAt: 'createdAt',
   lastUsedAt: 'lastUsedAt'
 } as const

@@ -1129,6 +1129,7 @@ export const CredentialScalarFieldEnum = {
   generation: 'generation',
   hasSignedIn: 'hasSignedIn',
   forgottenSignInAt: 'forgottenSignInAt',
+  passkeyDeclinedAt: 'passkeyDeclinedAt',
   updatedAt: 'updatedAt'
 } as const
 
@@ -1176,7 +1177,9 @@ export const SchoolSignInScalarFieldEnum = {
   passwordKind: 'passwordKind',
   mustChangePassword: 'mustChangePassword',
   ownPasswordFromGrade: 'ownPasswordFromGrade',
-  helpText: 'helpText'
+  helpText: 'helpText',
+  passkeys: 'passkeys',
+  passkeysFromGrade: 'passkeysFromGrade'
 } as const
 
 export type SchoolSignInScalarFieldEnum = (typeof SchoolSignInScalarFieldEnum)[keyof typeof SchoolSignInScalarFieldEnum]
@@ -1398,6 +1401,7 @@ export const SecondFactorScalarFieldEnum = {
   publicKey: 'publicKey',
   counter: 'counter',
   transports: 'transports',
+  isAsked: 'isAsked',
   createdAt: 'createdAt',
   lastUsedAt: 'lastUsedAt'
 } as const

@@ -42,6 +42,7 @@ export type CredentialMinAggregateOutputType = {
   generation: number | null
   hasSignedIn: boolean | null
   forgottenSignInAt: Date | null
+  passkeyDeclinedAt: Date | null
   updatedAt: Date | null
 }
 
@@ -53,6 +54,7 @@ export type CredentialMaxAggregateOutputType = {
   generation: number | null
   hasSignedIn: boolean | null
   forgottenSignInAt: Date | null
+  passkeyDeclinedAt: Date | null
   updatedAt: Date | null
 }
 
@@ -64,6 +66,7 @@ export type CredentialCountAggregateOutputType = {
   generation: number
   hasSignedIn: number
   forgottenSignInAt: number
+  passkeyDeclinedAt: number
   updatedAt: number
   _all: number
 }
@@ -85,6 +88,7 @@ export type CredentialMinAggregateInputType = {
   generation?: true
   hasSignedIn?: true
   forgottenSignInAt?: true
+  passkeyDeclinedAt?: true
   updatedAt?: true
 }
 
@@ -96,6 +100,7 @@ export type CredentialMaxAggregateInputType = {
   generation?: true
   hasSignedIn?: true
   forgottenSignInAt?: true
+  passkeyDeclinedAt?: true
   updatedAt?: true
 }
 
@@ -107,6 +112,7 @@ export type CredentialCountAggregateInputType = {
   generation?: true
   hasSignedIn?: true
   forgottenSignInAt?: true
+  passkeyDeclinedAt?: true
   updatedAt?: true
   _all?: true
 }
@@ -205,6 +211,7 @@ export type CredentialGroupByOutputType = {
   generation: number
   hasSignedIn: boolean
   forgottenSignInAt: Date | null
+  passkeyDeclinedAt: Date | null
   updatedAt: Date
   _count: CredentialCountAggregateOutputType | null
   _avg: CredentialAvgAggregateOutputType | null
@@ -239,6 +246,7 @@ export type CredentialWhereInput = {
   generation?: Prisma.IntFilter<"Credential"> | number
   hasSignedIn?: Prisma.BoolFilter<"Credential"> | boolean
   forgottenSignInAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null
+  passkeyDeclinedAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }
@@ -251,6 +259,7 @@ export type CredentialOrderByWithRelationInput = {
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
   forgottenSignInAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  passkeyDeclinedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
 }
@@ -266,6 +275,7 @@ export type CredentialWhereUniqueInput = Prisma.AtLeast<{
   generation?: Prisma.IntFilter<"Credential"> | number
   hasSignedIn?: Prisma.BoolFilter<"Credential"> | boolean
   forgottenSignInAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null
+  passkeyDeclinedAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }, "personId" | "username">
@@ -278,6 +288,7 @@ export type CredentialOrderByWithAggregationInput = {
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
   forgottenSignInAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  passkeyDeclinedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.CredentialCountOrderByAggregateInput
   _avg?: Prisma.CredentialAvgOrderByAggregateInput
@@ -297,6 +308,7 @@ export type CredentialScalarWhereWithAggregatesInput = {
   generation?: Prisma.IntWithAggregatesFilter<"Credential"> | number
   hasSignedIn?: Prisma.BoolWithAggregatesFilter<"Credential"> | boolean
   forgottenSignInAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Credential"> | Date | string | null
+  passkeyDeclinedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Credential"> | Date | string | null
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Credential"> | Date | string
 }
 
@@ -307,6 +319,7 @@ export type CredentialCreateInput = {
   generation?: number
   hasSignedIn?: boolean
   forgottenSignInAt?: Date | string | null
+  passkeyDeclinedAt?: Date | string | null
   updatedAt: Date | string
   person: Prisma.PersonCreateNestedOneWithoutCredentialInput
 }
@@ -319,6 +332,7 @@ export type CredentialUncheckedCreateInput = {
   generation?: number
   hasSignedIn?: boolean
   forgottenSignInAt?: Date | string | null
+  passkeyDeclinedAt?: Date | string | null
   updatedAt: Date | string
 }
 
@@ -329,6 +343,7 @@ export type CredentialUpdateInput = {
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   person?: Prisma.PersonUpdateOneRequiredWithoutCredentialNestedInput
 }
@@ -341,6 +356,7 @@ export type CredentialUncheckedUpdateInput = {
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -352,6 +368,7 @@ export type CredentialCreateManyInput = {
   generation?: number
   hasSignedIn?: boolean
   forgottenSignInAt?: Date | string | null
+  passkeyDeclinedAt?: Date | string | null
   updatedAt: Date | string
 }
 
@@ -362,6 +379,7 @@ export type CredentialUpdateManyMutationInput = {
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -373,6 +391,7 @@ export type CredentialUncheckedUpdateManyInput = {
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -389,6 +408,7 @@ export type CredentialCountOrderByAggregateInput = {
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
   forgottenSignInAt?: Prisma.SortOrder
+  passkeyDeclinedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -404,6 +424,7 @@ export type CredentialMaxOrderByAggregateInput = {
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
   forgottenSignInAt?: Prisma.SortOrder
+  passkeyDeclinedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -415,6 +436,7 @@ export type CredentialMinOrderByAggregateInput = {
   generation?: Prisma.SortOrder
   hasSignedIn?: Prisma.SortOrder
   forgottenSignInAt?: Prisma.SortOrder
+  passkeyDeclinedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -461,6 +483,7 @@ export type CredentialCreateWithoutPersonInput = {
   generation?: number
   hasSignedIn?: boolean
   forgottenSignInAt?: Date | string | null
+  passkeyDeclinedAt?: Date | string | null
   updatedAt: Date | string
 }
 
@@ -471,6 +494,7 @@ export type CredentialUncheckedCreateWithoutPersonInput = {
   generation?: number
   hasSignedIn?: boolean
   forgottenSignInAt?: Date | string | null
+  passkeyDeclinedAt?: Date | string | null
   updatedAt: Date | string
 }
 
@@ -497,6 +521,7 @@ export type CredentialUpdateWithoutPersonInput = {
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -507,6 +532,7 @@ export type CredentialUncheckedUpdateWithoutPersonInput = {
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   hasSignedIn?: Prisma.BoolFieldUpdateOperationsInput | boolean
   forgottenSignInAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -520,6 +546,7 @@ export type CredentialSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   generation?: boolean
   hasSignedIn?: boolean
   forgottenSignInAt?: boolean
+  passkeyDeclinedAt?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -532,6 +559,7 @@ export type CredentialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   generation?: boolean
   hasSignedIn?: boolean
   forgottenSignInAt?: boolean
+  passkeyDeclinedAt?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -544,6 +572,7 @@ export type CredentialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   generation?: boolean
   hasSignedIn?: boolean
   forgottenSignInAt?: boolean
+  passkeyDeclinedAt?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -556,10 +585,11 @@ export type CredentialSelectScalar = {
   generation?: boolean
   hasSignedIn?: boolean
   forgottenSignInAt?: boolean
+  passkeyDeclinedAt?: boolean
   updatedAt?: boolean
 }
 
-export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "mustChange" | "generation" | "hasSignedIn" | "forgottenSignInAt" | "updatedAt", ExtArgs["result"]["credential"]>
+export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "mustChange" | "generation" | "hasSignedIn" | "forgottenSignInAt" | "passkeyDeclinedAt" | "updatedAt", ExtArgs["result"]["credential"]>
 export type CredentialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }
@@ -604,6 +634,10 @@ export type $CredentialPayload<ExtArgs extends runtime.Types.Extensions.Internal
      * @data login
      */
     forgottenSignInAt: Date | null
+    /**
+     * @data login
+     */
+    passkeyDeclinedAt: Date | null
     /**
      * @data login
      */
@@ -1039,6 +1073,7 @@ export interface CredentialFieldRefs {
   readonly generation: Prisma.FieldRef<"Credential", 'Int'>
   readonly hasSignedIn: Prisma.FieldRef<"Credential", 'Boolean'>
   readonly forgottenSignInAt: Prisma.FieldRef<"Credential", 'DateTime'>
+  readonly passkeyDeclinedAt: Prisma.FieldRef<"Credential", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Credential", 'DateTime'>
 }
     

@@ -28,10 +28,12 @@ export type AggregateSchoolSignIn = {
 
 export type SchoolSignInAvgAggregateOutputType = {
   ownPasswordFromGrade: number | null
+  passkeysFromGrade: number | null
 }
 
 export type SchoolSignInSumAggregateOutputType = {
   ownPasswordFromGrade: number | null
+  passkeysFromGrade: number | null
 }
 
 export type SchoolSignInMinAggregateOutputType = {
@@ -41,6 +43,8 @@ export type SchoolSignInMinAggregateOutputType = {
   mustChangePassword: boolean | null
   ownPasswordFromGrade: number | null
   helpText: string | null
+  passkeys: boolean | null
+  passkeysFromGrade: number | null
 }
 
 export type SchoolSignInMaxAggregateOutputType = {
@@ -50,6 +54,8 @@ export type SchoolSignInMaxAggregateOutputType = {
   mustChangePassword: boolean | null
   ownPasswordFromGrade: number | null
   helpText: string | null
+  passkeys: boolean | null
+  passkeysFromGrade: number | null
 }
 
 export type SchoolSignInCountAggregateOutputType = {
@@ -59,16 +65,20 @@ export type SchoolSignInCountAggregateOutputType = {
   mustChangePassword: number
   ownPasswordFromGrade: number
   helpText: number
+  passkeys: number
+  passkeysFromGrade: number
   _all: number
 }
 
 
 export type SchoolSignInAvgAggregateInputType = {
   ownPasswordFromGrade?: true
+  passkeysFromGrade?: true
 }
 
 export type SchoolSignInSumAggregateInputType = {
   ownPasswordFromGrade?: true
+  passkeysFromGrade?: true
 }
 
 export type SchoolSignInMinAggregateInputType = {
@@ -78,6 +88,8 @@ export type SchoolSignInMinAggregateInputType = {
   mustChangePassword?: true
   ownPasswordFromGrade?: true
   helpText?: true
+  passkeys?: true
+  passkeysFromGrade?: true
 }
 
 export type SchoolSignInMaxAggregateInputType = {
@@ -87,6 +99,8 @@ export type SchoolSignInMaxAggregateInputType = {
   mustChangePassword?: true
   ownPasswordFromGrade?: true
   helpText?: true
+  passkeys?: true
+  passkeysFromGrade?: true
 }
 
 export type SchoolSignInCountAggregateInputType = {
@@ -96,6 +110,8 @@ export type SchoolSignInCountAggregateInputType = {
   mustChangePassword?: true
   ownPasswordFromGrade?: true
   helpText?: true
+  passkeys?: true
+  passkeysFromGrade?: true
   _all?: true
 }
 
@@ -192,6 +208,8 @@ export type SchoolSignInGroupByOutputType = {
   mustChangePassword: boolean
   ownPasswordFromGrade: number | null
   helpText: string | null
+  passkeys: boolean
+  passkeysFromGrade: number | null
   _count: SchoolSignInCountAggregateOutputType | null
   _avg: SchoolSignInAvgAggregateOutputType | null
   _sum: SchoolSignInSumAggregateOutputType | null
@@ -224,6 +242,8 @@ export type SchoolSignInWhereInput = {
   mustChangePassword?: Prisma.BoolFilter<"SchoolSignIn"> | boolean
   ownPasswordFromGrade?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
   helpText?: Prisma.StringNullableFilter<"SchoolSignIn"> | string | null
+  passkeys?: Prisma.BoolFilter<"SchoolSignIn"> | boolean
+  passkeysFromGrade?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
 }
 
@@ -234,6 +254,8 @@ export type SchoolSignInOrderByWithRelationInput = {
   mustChangePassword?: Prisma.SortOrder
   ownPasswordFromGrade?: Prisma.SortOrderInput | Prisma.SortOrder
   helpText?: Prisma.SortOrderInput | Prisma.SortOrder
+  passkeys?: Prisma.SortOrder
+  passkeysFromGrade?: Prisma.SortOrderInput | Prisma.SortOrder
   school?: Prisma.SchoolOrderByWithRelationInput
 }
 
@@ -247,6 +269,8 @@ export type SchoolSignInWhereUniqueInput = Prisma.AtLeast<{
   mustChangePassword?: Prisma.BoolFilter<"SchoolSignIn"> | boolean
   ownPasswordFromGrade?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
   helpText?: Prisma.StringNullableFilter<"SchoolSignIn"> | string | null
+  passkeys?: Prisma.BoolFilter<"SchoolSignIn"> | boolean
+  passkeysFromGrade?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
 }, "schoolId">
 
@@ -257,6 +281,8 @@ export type SchoolSignInOrderByWithAggregationInput = {
   mustChangePassword?: Prisma.SortOrder
   ownPasswordFromGrade?: Prisma.SortOrderInput | Prisma.SortOrder
   helpText?: Prisma.SortOrderInput | Prisma.SortOrder
+  passkeys?: Prisma.SortOrder
+  passkeysFromGrade?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SchoolSignInCountOrderByAggregateInput
   _avg?: Prisma.SchoolSignInAvgOrderByAggregateInput
   _max?: Prisma.SchoolSignInMaxOrderByAggregateInput
@@ -274,6 +300,8 @@ export type SchoolSignInScalarWhereWithAggregatesInput = {
   mustChangePassword?: Prisma.BoolWithAggregatesFilter<"SchoolSignIn"> | boolean
   ownPasswordFromGrade?: Prisma.IntNullableWithAggregatesFilter<"SchoolSignIn"> | number | null
   helpText?: Prisma.StringNullableWithAggregatesFilter<"SchoolSignIn"> | string | null
+  passkeys?: Prisma.BoolWithAggregatesFilter<"SchoolSignIn"> | boolean
+  passkeysFromGrade?: Prisma.IntNullableWithAggregatesFilter<"SchoolSignIn"> | number | null
 }
 
 export type SchoolSignInCreateInput = {
@@ -282,6 +310,8 @@ export type SchoolSignInCreateInput = {
   mustChangePassword: boolean
   ownPasswordFromGrade?: number | null
   helpText?: string | null
+  passkeys?: boolean
+  passkeysFromGrade?: number | null
   school: Prisma.SchoolCreateNestedOneWithoutSignInInput
 }
 
@@ -292,6 +322,8 @@ export type SchoolSignInUncheckedCreateInput = {
   mustChangePassword: boolean
   ownPasswordFromGrade?: number | null
   helpText?: string | null
+  passkeys?: boolean
+  passkeysFromGrade?: number | null
 }
 
 export type SchoolSignInUpdateInput = {
@@ -300,6 +332,8 @@ export type SchoolSignInUpdateInput = {
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   ownPasswordFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   school?: Prisma.SchoolUpdateOneRequiredWithoutSignInNestedInput
 }
 
@@ -310,6 +344,8 @@ export type SchoolSignInUncheckedUpdateInput = {
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   ownPasswordFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type SchoolSignInCreateManyInput = {
@@ -319,6 +355,8 @@ export type SchoolSignInCreateManyInput = {
   mustChangePassword: boolean
   ownPasswordFromGrade?: number | null
   helpText?: string | null
+  passkeys?: boolean
+  passkeysFromGrade?: number | null
 }
 
 export type SchoolSignInUpdateManyMutationInput = {
@@ -327,6 +365,8 @@ export type SchoolSignInUpdateManyMutationInput = {
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   ownPasswordFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type SchoolSignInUncheckedUpdateManyInput = {
@@ -336,6 +376,8 @@ export type SchoolSignInUncheckedUpdateManyInput = {
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   ownPasswordFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type SchoolSignInNullableScalarRelationFilter = {
@@ -350,10 +392,13 @@ export type SchoolSignInCountOrderByAggregateInput = {
   mustChangePassword?: Prisma.SortOrder
   ownPasswordFromGrade?: Prisma.SortOrder
   helpText?: Prisma.SortOrder
+  passkeys?: Prisma.SortOrder
+  passkeysFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInAvgOrderByAggregateInput = {
   ownPasswordFromGrade?: Prisma.SortOrder
+  passkeysFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInMaxOrderByAggregateInput = {
@@ -363,6 +408,8 @@ export type SchoolSignInMaxOrderByAggregateInput = {
   mustChangePassword?: Prisma.SortOrder
   ownPasswordFromGrade?: Prisma.SortOrder
   helpText?: Prisma.SortOrder
+  passkeys?: Prisma.SortOrder
+  passkeysFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInMinOrderByAggregateInput = {
@@ -372,10 +419,13 @@ export type SchoolSignInMinOrderByAggregateInput = {
   mustChangePassword?: Prisma.SortOrder
   ownPasswordFromGrade?: Prisma.SortOrder
   helpText?: Prisma.SortOrder
+  passkeys?: Prisma.SortOrder
+  passkeysFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInSumOrderByAggregateInput = {
   ownPasswordFromGrade?: Prisma.SortOrder
+  passkeysFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInCreateNestedOneWithoutSchoolInput = {
@@ -424,6 +474,8 @@ export type SchoolSignInCreateWithoutSchoolInput = {
   mustChangePassword: boolean
   ownPasswordFromGrade?: number | null
   helpText?: string | null
+  passkeys?: boolean
+  passkeysFromGrade?: number | null
 }
 
 export type SchoolSignInUncheckedCreateWithoutSchoolInput = {
@@ -432,6 +484,8 @@ export type SchoolSignInUncheckedCreateWithoutSchoolInput = {
   mustChangePassword: boolean
   ownPasswordFromGrade?: number | null
   helpText?: string | null
+  passkeys?: boolean
+  passkeysFromGrade?: number | null
 }
 
 export type SchoolSignInCreateOrConnectWithoutSchoolInput = {
@@ -456,6 +510,8 @@ export type SchoolSignInUpdateWithoutSchoolInput = {
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   ownPasswordFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type SchoolSignInUncheckedUpdateWithoutSchoolInput = {
@@ -464,6 +520,8 @@ export type SchoolSignInUncheckedUpdateWithoutSchoolInput = {
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   ownPasswordFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 
@@ -475,6 +533,8 @@ export type SchoolSignInSelect<ExtArgs extends runtime.Types.Extensions.Internal
   mustChangePassword?: boolean
   ownPasswordFromGrade?: boolean
   helpText?: boolean
+  passkeys?: boolean
+  passkeysFromGrade?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolSignIn"]>
 
@@ -485,6 +545,8 @@ export type SchoolSignInSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   mustChangePassword?: boolean
   ownPasswordFromGrade?: boolean
   helpText?: boolean
+  passkeys?: boolean
+  passkeysFromGrade?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolSignIn"]>
 
@@ -495,6 +557,8 @@ export type SchoolSignInSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   mustChangePassword?: boolean
   ownPasswordFromGrade?: boolean
   helpText?: boolean
+  passkeys?: boolean
+  passkeysFromGrade?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolSignIn"]>
 
@@ -505,9 +569,11 @@ export type SchoolSignInSelectScalar = {
   mustChangePassword?: boolean
   ownPasswordFromGrade?: boolean
   helpText?: boolean
+  passkeys?: boolean
+  passkeysFromGrade?: boolean
 }
 
-export type SchoolSignInOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"schoolId" | "userNameRule" | "passwordKind" | "mustChangePassword" | "ownPasswordFromGrade" | "helpText", ExtArgs["result"]["schoolSignIn"]>
+export type SchoolSignInOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"schoolId" | "userNameRule" | "passwordKind" | "mustChangePassword" | "ownPasswordFromGrade" | "helpText" | "passkeys" | "passkeysFromGrade", ExtArgs["result"]["schoolSignIn"]>
 export type SchoolSignInInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }
@@ -548,6 +614,14 @@ export type $SchoolSignInPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * @data none
      */
     helpText: string | null
+    /**
+     * @data none
+     */
+    passkeys: boolean
+    /**
+     * @data none
+     */
+    passkeysFromGrade: number | null
   }, ExtArgs["result"]["schoolSignIn"]>
   composites: {}
 }
@@ -978,6 +1052,8 @@ export interface SchoolSignInFieldRefs {
   readonly mustChangePassword: Prisma.FieldRef<"SchoolSignIn", 'Boolean'>
   readonly ownPasswordFromGrade: Prisma.FieldRef<"SchoolSignIn", 'Int'>
   readonly helpText: Prisma.FieldRef<"SchoolSignIn", 'String'>
+  readonly passkeys: Prisma.FieldRef<"SchoolSignIn", 'Boolean'>
+  readonly passkeysFromGrade: Prisma.FieldRef<"SchoolSignIn", 'Int'>
 }
     
 

@@ -46,6 +46,7 @@ export type SecondFactorMinAggregateOutputType = {
   credentialId: string | null
   publicKey: runtime.Bytes | null
   counter: bigint | null
+  isAsked: boolean | null
   createdAt: Date | null
   lastUsedAt: Date | null
 }
@@ -60,6 +61,7 @@ export type SecondFactorMaxAggregateOutputType = {
   credentialId: string | null
   publicKey: runtime.Bytes | null
   counter: bigint | null
+  isAsked: boolean | null
   createdAt: Date | null
   lastUsedAt: Date | null
 }
@@ -75,6 +77,7 @@ export type SecondFactorCountAggregateOutputType = {
   publicKey: number
   counter: number
   transports: number
+  isAsked: number
   createdAt: number
   lastUsedAt: number
   _all: number
@@ -101,6 +104,7 @@ export type SecondFactorMinAggregateInputType = {
   credentialId?: true
   publicKey?: true
   counter?: true
+  isAsked?: true
   createdAt?: true
   lastUsedAt?: true
 }
@@ -115,6 +119,7 @@ export type SecondFactorMaxAggregateInputType = {
   credentialId?: true
   publicKey?: true
   counter?: true
+  isAsked?: true
   createdAt?: true
   lastUsedAt?: true
 }
@@ -130,6 +135,7 @@ export type SecondFactorCountAggregateInputType = {
   publicKey?: true
   counter?: true
   transports?: true
+  isAsked?: true
   createdAt?: true
   lastUsedAt?: true
   _all?: true
@@ -232,6 +238,7 @@ export type SecondFactorGroupByOutputType = {
   publicKey: runtime.Bytes | null
   counter: bigint | null
   transports: string[]
+  isAsked: boolean
   createdAt: Date
   lastUsedAt: Date | null
   _count: SecondFactorCountAggregateOutputType | null
@@ -270,6 +277,7 @@ export type SecondFactorWhereInput = {
   publicKey?: Prisma.BytesNullableFilter<"SecondFactor"> | runtime.Bytes | null
   counter?: Prisma.BigIntNullableFilter<"SecondFactor"> | bigint | number | null
   transports?: Prisma.StringNullableListFilter<"SecondFactor">
+  isAsked?: Prisma.BoolFilter<"SecondFactor"> | boolean
   createdAt?: Prisma.DateTimeFilter<"SecondFactor"> | Date | string
   lastUsedAt?: Prisma.DateTimeNullableFilter<"SecondFactor"> | Date | string | null
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
@@ -286,6 +294,7 @@ export type SecondFactorOrderByWithRelationInput = {
   publicKey?: Prisma.SortOrderInput | Prisma.SortOrder
   counter?: Prisma.SortOrderInput | Prisma.SortOrder
   transports?: Prisma.SortOrder
+  isAsked?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
@@ -305,6 +314,7 @@ export type SecondFactorWhereUniqueInput = Prisma.AtLeast<{
   publicKey?: Prisma.BytesNullableFilter<"SecondFactor"> | runtime.Bytes | null
   counter?: Prisma.BigIntNullableFilter<"SecondFactor"> | bigint | number | null
   transports?: Prisma.StringNullableListFilter<"SecondFactor">
+  isAsked?: Prisma.BoolFilter<"SecondFactor"> | boolean
   createdAt?: Prisma.DateTimeFilter<"SecondFactor"> | Date | string
   lastUsedAt?: Prisma.DateTimeNullableFilter<"SecondFactor"> | Date | string | null
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
@@ -321,6 +331,7 @@ export type SecondFactorOrderByWithAggregationInput = {
   publicKey?: Prisma.SortOrderInput | Prisma.SortOrder
   counter?: Prisma.SortOrderInput | Prisma.SortOrder
   transports?: Prisma.SortOrder
+  isAsked?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SecondFactorCountOrderByAggregateInput
@@ -344,6 +355,7 @@ export type SecondFactorScalarWhereWithAggregatesInput = {
   publicKey?: Prisma.BytesNullableWithAggregatesFilter<"SecondFactor"> | runtime.Bytes | null
   counter?: Prisma.BigIntNullableWithAggregatesFilter<"SecondFactor"> | bigint | number | null
   transports?: Prisma.StringNullableListFilter<"SecondFactor">
+  isAsked?: Prisma.BoolWithAggregatesFilter<"SecondFactor"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"SecondFactor"> | Date | string
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"SecondFactor"> | Date | string | null
 }
@@ -358,6 +370,7 @@ export type SecondFactorCreateInput = {
   publicKey?: runtime.Bytes | null
   counter?: bigint | number | null
   transports?: Prisma.SecondFactorCreatetransportsInput | string[]
+  isAsked?: boolean
   createdAt: Date | string
   lastUsedAt?: Date | string | null
   person: Prisma.PersonCreateNestedOneWithoutSecondFactorsInput
@@ -374,6 +387,7 @@ export type SecondFactorUncheckedCreateInput = {
   publicKey?: runtime.Bytes | null
   counter?: bigint | number | null
   transports?: Prisma.SecondFactorCreatetransportsInput | string[]
+  isAsked?: boolean
   createdAt: Date | string
   lastUsedAt?: Date | string | null
 }
@@ -388,6 +402,7 @@ export type SecondFactorUpdateInput = {
   publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   counter?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transports?: Prisma.SecondFactorUpdatetransportsInput | string[]
+  isAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   person?: Prisma.PersonUpdateOneRequiredWithoutSecondFactorsNestedInput
@@ -404,6 +419,7 @@ export type SecondFactorUncheckedUpdateInput = {
   publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   counter?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transports?: Prisma.SecondFactorUpdatetransportsInput | string[]
+  isAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -419,6 +435,7 @@ export type SecondFactorCreateManyInput = {
   publicKey?: runtime.Bytes | null
   counter?: bigint | number | null
   transports?: Prisma.SecondFactorCreatetransportsInput | string[]
+  isAsked?: boolean
   createdAt: Date | string
   lastUsedAt?: Date | string | null
 }
@@ -433,6 +450,7 @@ export type SecondFactorUpdateManyMutationInput = {
   publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   counter?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transports?: Prisma.SecondFactorUpdatetransportsInput | string[]
+  isAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -448,6 +466,7 @@ export type SecondFactorUncheckedUpdateManyInput = {
   publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   counter?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transports?: Prisma.SecondFactorUpdatetransportsInput | string[]
+  isAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -473,6 +492,7 @@ export type SecondFactorCountOrderByAggregateInput = {
   publicKey?: Prisma.SortOrder
   counter?: Prisma.SortOrder
   transports?: Prisma.SortOrder
+  isAsked?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
 }
@@ -492,6 +512,7 @@ export type SecondFactorMaxOrderByAggregateInput = {
   credentialId?: Prisma.SortOrder
   publicKey?: Prisma.SortOrder
   counter?: Prisma.SortOrder
+  isAsked?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
 }
@@ -506,6 +527,7 @@ export type SecondFactorMinOrderByAggregateInput = {
   credentialId?: Prisma.SortOrder
   publicKey?: Prisma.SortOrder
   counter?: Prisma.SortOrder
+  isAsked?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
 }
@@ -580,6 +602,7 @@ export type SecondFactorCreateWithoutPersonInput = {
   publicKey?: runtime.Bytes | null
   counter?: bigint | number | null
   transports?: Prisma.SecondFactorCreatetransportsInput | string[]
+  isAsked?: boolean
   createdAt: Date | string
   lastUsedAt?: Date | string | null
 }
@@ -594,6 +617,7 @@ export type SecondFactorUncheckedCreateWithoutPersonInput = {
   publicKey?: runtime.Bytes | null
   counter?: bigint | number | null
   transports?: Prisma.SecondFactorCreatetransportsInput | string[]
+  isAsked?: boolean
   createdAt: Date | string
   lastUsedAt?: Date | string | null
 }
@@ -638,6 +662,7 @@ export type SecondFactorScalarWhereInput = {
   publicKey?: Prisma.BytesNullableFilter<"SecondFactor"> | runtime.Bytes | null
   counter?: Prisma.BigIntNullableFilter<"SecondFactor"> | bigint | number | null
   transports?: Prisma.StringNullableListFilter<"SecondFactor">
+  isAsked?: Prisma.BoolFilter<"SecondFactor"> | boolean
   createdAt?: Prisma.DateTimeFilter<"SecondFactor"> | Date | string
   lastUsedAt?: Prisma.DateTimeNullableFilter<"SecondFactor"> | Date | string | null
 }
@@ -652,6 +677,7 @@ export type SecondFactorCreateManyPersonInput = {
   publicKey?: runtime.Bytes | null
   counter?: bigint | number | null
   transports?: Prisma.SecondFactorCreatetransportsInput | string[]
+  isAsked?: boolean
   createdAt: Date | string
   lastUsedAt?: Date | string | null
 }
@@ -666,6 +692,7 @@ export type SecondFactorUpdateWithoutPersonInput = {
   publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   counter?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transports?: Prisma.SecondFactorUpdatetransportsInput | string[]
+  isAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -680,6 +707,7 @@ export type SecondFactorUncheckedUpdateWithoutPersonInput = {
   publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   counter?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transports?: Prisma.SecondFactorUpdatetransportsInput | string[]
+  isAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -694,6 +722,7 @@ export type SecondFactorUncheckedUpdateManyWithoutPersonInput = {
   publicKey?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   counter?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transports?: Prisma.SecondFactorUpdatetransportsInput | string[]
+  isAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -711,6 +740,7 @@ export type SecondFactorSelect<ExtArgs extends runtime.Types.Extensions.Internal
   publicKey?: boolean
   counter?: boolean
   transports?: boolean
+  isAsked?: boolean
   createdAt?: boolean
   lastUsedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
@@ -727,6 +757,7 @@ export type SecondFactorSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   publicKey?: boolean
   counter?: boolean
   transports?: boolean
+  isAsked?: boolean
   createdAt?: boolean
   lastUsedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
@@ -743,6 +774,7 @@ export type SecondFactorSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   publicKey?: boolean
   counter?: boolean
   transports?: boolean
+  isAsked?: boolean
   createdAt?: boolean
   lastUsedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
@@ -759,11 +791,12 @@ export type SecondFactorSelectScalar = {
   publicKey?: boolean
   counter?: boolean
   transports?: boolean
+  isAsked?: boolean
   createdAt?: boolean
   lastUsedAt?: boolean
 }
 
-export type SecondFactorOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "personId" | "kind" | "label" | "secret" | "lastStep" | "credentialId" | "publicKey" | "counter" | "transports" | "createdAt" | "lastUsedAt", ExtArgs["result"]["secondFactor"]>
+export type SecondFactorOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "personId" | "kind" | "label" | "secret" | "lastStep" | "credentialId" | "publicKey" | "counter" | "transports" | "isAsked" | "createdAt" | "lastUsedAt", ExtArgs["result"]["secondFactor"]>
 export type SecondFactorInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }
@@ -821,6 +854,10 @@ export type $SecondFactorPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * @data secondFactors
      */
     transports: string[]
+    /**
+     * @data secondFactors
+     */
+    isAsked: boolean
     /**
      * @data secondFactors
      */
@@ -1263,6 +1300,7 @@ export interface SecondFactorFieldRefs {
   readonly publicKey: Prisma.FieldRef<"SecondFactor", 'Bytes'>
   readonly counter: Prisma.FieldRef<"SecondFactor", 'BigInt'>
   readonly transports: Prisma.FieldRef<"SecondFactor", 'String[]'>
+  readonly isAsked: Prisma.FieldRef<"SecondFactor", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"SecondFactor", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"SecondFactor", 'DateTime'>
 }

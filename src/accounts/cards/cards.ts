@@ -8,7 +8,8 @@ import type { CardRefusal as StoredRefusal } from "../../../generated/prisma/enu
 import { fields, sql, type Sql, table, type Value } from "../../platform/database/sql.ts";
 import { findCardRefusal } from "./allowed.ts";
 import { type CardHours, type CardSecondStep, cardSettingsOf, type CardSettingsRow, settingsFrom } from "./settings.ts";
-import { classNamesOf, isOfStaff, mostWrong } from "./use-card.ts";
+import { classNamesOf } from "../grades.ts";
+import { isOfStaff, mostWrong } from "./use-card.ts";
 
 declare const cardId: unique symbol;
 export type CardId = string & { readonly [cardId]: true };

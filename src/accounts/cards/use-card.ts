@@ -17,6 +17,7 @@ import {
 } from "../../platform/database/token-bucket.ts";
 import { bucketsOfAddress, makeKeyMaker } from "../login/known-devices.ts";
 import { addressBuckets } from "../login/limits.ts";
+import { classNamesOf } from "../grades.ts";
 import { findCardRefusal, type CardRefusal } from "./allowed.ts";
 import type { CardId } from "./cards.ts";
 import { hashAnswer, hashCardToken } from "./make-card.ts";
@@ -55,13 +56,6 @@ const card = table("loginCard", "card");
 const person = table("person");
 const credential = table("credential");
 const role = table("staffRole", "role");
-const membership = table("membership");
-const group = table("group", "class");
-
-export const classNamesOf = (of: { personId: Sql; schoolId: Sql }): Sql => sql`(
-  SELECT coalesce(json_agg(${group.name}), '[]') FROM ${membership} JOIN ${group} ON ${group.id} = ${membership.groupId}
-  WHERE ${membership.personId} = ${of.personId} AND ${membership.schoolId} = ${of.schoolId}
-    AND ${group.type} = 'KLASSE' AND ${group.status} = 'ACTIVE')`;
 
 export const isOfStaff = (personId: Sql, now: Value): Sql => sql`EXISTS (SELECT FROM ${role}
   WHERE ${role.personId} = ${personId} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}::timestamptz))`;

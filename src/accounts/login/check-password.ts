@@ -7,6 +7,7 @@ import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import { makeBoundedByKey } from "./bounded.ts";
 import { hashAside } from "./hash-aside.ts";
 import { chooseLimits, giveLimitsBack, type Limits, recordSuccess, type Taken, takeLimits } from "./limits.ts";
+import { mayUsePasskey, type PasskeyRule, passkeyRuleOf } from "../passkey-rule.ts";
 import { mayUsePassword } from "./local-passwords.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
 import { PasswordQueue } from "./password-queue.ts";
@@ -26,11 +27,15 @@ export type PasswordCheck =
       mustChange: boolean;
       homeSchoolId: SchoolId | null;
       device: string;
+      passkeyOffer: PasskeyOffer | null;
     }
   | { kind: "refused" }
   | { kind: "not_used"; homeSchoolId: SchoolId | null }
   | { kind: "slowed"; retryAfterSeconds: number }
   | { kind: "busy"; retryAfterSeconds: number; turnAt: Date };
+
+/** Whether the person may get a passkey at once, or must prove their second factor first. */
+export type PasskeyOffer = "NOW" | "CONFIRMED";
 
 type Attempt = {
   username: string;
@@ -38,6 +43,8 @@ type Attempt = {
   address: string;
   device: string | null;
   now: Date;
+  /** Whether the browser can make a passkey. */
+  hasPasskeys?: boolean;
   /** The turn that an earlier try got. */
   turnAt?: Date | undefined;
 };
@@ -73,7 +80,12 @@ export function makeCheckPassword(deps: {
       device: makeKey("device", device ?? ""),
       address: makeKey("address", countedAddress(attempt.address)),
     };
-    const found = await findCredential(db, { username, device: devices.device, now: attempt.now });
+    const found = await findCredential(db, {
+      username,
+      device: devices.device,
+      now: attempt.now,
+      hasPasskeys: attempt.hasPasskeys === true,
+    });
     const limits = chooseLimits({ username, address: attempt.address, device, ...found }, makeKey);
     const wrongKey = makeKey("wrong password", username);
     const result = await oneByOne(limits.origin.key.toString("hex"), () =>
@@ -122,13 +134,14 @@ export function makeCheckPassword(deps: {
 
   async function signedIn(
     attempt: Attempt,
-    { personId, generation, mustChange, homeSchoolId }: Credential,
+    { personId, generation, mustChange, homeSchoolId, hasFactor, passkeyRule }: Credential,
     { taken, devices }: { taken: Taken; devices: Devices },
   ): Promise<PasswordCheck> {
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
     const seen = [makeKey("device", device), devices.address];
     await recordSuccess(db.pool, taken, { personId, generation, devices: seen, now: attempt.now });
-    return { kind: "ok", personId, generation, mustChange, homeSchoolId, device };
+    const passkeyOffer = passkeyRule === null || !mayUsePasskey(passkeyRule) ? null : hasFactor ? "CONFIRMED" : "NOW";
+    return { kind: "ok", personId, generation, mustChange, homeSchoolId, device, passkeyOffer };
   }
 }
 
@@ -148,6 +161,9 @@ type Credential = {
   generation: number;
   mustChange: boolean;
   isAllowed: boolean;
+  hasFactor: boolean;
+  /** Null if no passkey is to be offered. */
+  passkeyRule: PasskeyRule | null;
 };
 type Found = { personId: PersonId | null; credential: Credential | null; isOwnDevice: boolean; isKnownDevice: boolean };
 
@@ -160,10 +176,11 @@ type FoundRow = Omit<Found, "credential" | "personId"> & { [Field in keyof Crede
 const credential = table("credential");
 const person = table("person");
 const known = table("signInPlace", "known");
+const factor = table("secondFactor", "factor");
 
 // One row whether or not the user name exists, so that both take the same time.
-const findByUsername = statement<{ username: string | null; device: Buffer; now: Date }>(
-  ({ username, device, now }) => sql`
+const findByUsername = statement<Omit<Asked, "username"> & { username: string | null }>(
+  ({ username, device, now, hasPasskeys }) => sql`
     SELECT ${fields<FoundRow>({
       personId: credential.personId,
       homeSchoolId: person.homeSchoolId,
@@ -171,6 +188,10 @@ const findByUsername = statement<{ username: string | null; device: Buffer; now:
       generation: credential.generation,
       mustChange: credential.mustChange,
       isAllowed: mayUsePassword(person, now),
+      hasFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${credential.personId})`,
+      passkeyRule: sql`CASE WHEN ${hasPasskeys} AND ${credential.passkeyDeclinedAt} IS NULL AND NOT EXISTS (
+          SELECT FROM ${factor} WHERE ${factor.personId} = ${credential.personId} AND ${factor.kind} = 'PASSKEY')
+        THEN ${passkeyRuleOf(person)} END`,
       isOwnDevice: sql`EXISTS (SELECT FROM ${known}
         WHERE ${known.personId} = ${credential.personId} AND ${known.device} = ${device})`,
       isKnownDevice: sql`EXISTS (SELECT FROM ${known} WHERE ${known.device} = ${device})`,
@@ -180,16 +201,35 @@ const findByUsername = statement<{ username: string | null; device: Buffer; now:
   "find-credential",
 );
 
-type Asked = { username: string; device: Buffer; now: Date };
+type Asked = { username: string; device: Buffer; now: Date; hasPasskeys: boolean };
 
 async function findCredential(db: Db, { username, ...rest }: Asked): Promise<Found> {
   // PostgreSQL accepts no NUL character, and no user name has one.
   const given = { username: username.includes("\0") ? null : username, ...rest };
   const [row] = await findRows<FoundRow>(db.pool, findByUsername, given);
-  const { personId, homeSchoolId, passwordHash, generation, mustChange, isAllowed, ...devices } = row!;
+  const {
+    personId,
+    homeSchoolId,
+    passwordHash,
+    generation,
+    mustChange,
+    isAllowed,
+    hasFactor,
+    passkeyRule,
+    ...devices
+  } = row!;
   const isFound = personId !== null && passwordHash !== null && generation !== null && mustChange !== null;
   const credential = isFound
-    ? { personId, homeSchoolId, passwordHash, generation, mustChange, isAllowed: isAllowed === true }
+    ? {
+        personId,
+        homeSchoolId,
+        passwordHash,
+        generation,
+        mustChange,
+        isAllowed: isAllowed === true,
+        hasFactor: hasFactor === true,
+        passkeyRule,
+      }
     : null;
   return { ...devices, personId, credential };
 }

@@ -6,7 +6,7 @@
  * Invariants: an unknown user name and a wrong password give the same result after the same work; a try is counted
  *             before the password is checked; tries elsewhere never slow down a person at a known device.
  */
-export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
+export { makeCheckPassword, type PasskeyOffer, type PasswordCheck } from "./check-password.ts";
 export { type NewCredential, foldUsername, writeCredential } from "./credential.ts";
 export { hashBehind } from "./hash-aside.ts";
 export { hashInTurn, hashPassword, longestPassword } from "./password.ts";

@@ -6,8 +6,14 @@ export type SecondMethod = "otp" | "hwk";
 
 export const passwordAnd = (method: SecondMethod | undefined): string[] => withSecondFactor(passwordAlone, method);
 
+/** A passkey alone: its key, which other devices of the person may share, and the user whom the device verified. */
+export const passkeyMethods = (isShared: boolean): string[] => [isShared ? "swk" : "hwk", "user", "mfa"];
+
+export const isPasskeyAlone = (amr: readonly string[] | undefined): boolean => amr?.includes("user") === true;
+
 /** Adds a second factor to the first one of a sign-in; without `amr` that was a password. */
 export function withSecondFactor(amr: readonly string[] | undefined, method: SecondMethod | undefined): string[] {
+  if (isPasskeyAlone(amr)) return [...amr!];
   const first = isUpstream(amr) ? [upstreamLogin] : [...passwordAlone];
   return method === undefined ? first : [...first, method, "mfa"];
 }
@@ -19,8 +25,9 @@ export const isUpstream = (amr: readonly string[] | undefined): boolean => amr?.
 
 export const hasSecondFactor = (amr: readonly string[] | undefined): boolean => amr?.includes("mfa") === true;
 
-/** Sessions of earlier versions have no `amr`; all were made with a password. */
-export const hasPassword = (amr: readonly string[] | undefined): boolean => amr?.includes("pwd") !== false;
+/** Sessions of earlier versions have no `amr`; all were made with a password. A passkey alone counts as one. */
+export const hasPassword = (amr: readonly string[] | undefined): boolean =>
+  amr?.includes("pwd") !== false || isPasskeyAlone(amr);
 
 /** Whether staff may work in the session: with a password or with the login of their school, but not with a card. */
 export const hasStaffFactor = (amr: readonly string[] | undefined): boolean => hasPassword(amr) || isUpstream(amr);

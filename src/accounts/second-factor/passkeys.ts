@@ -1,15 +1,20 @@
-import type { AuthenticationResponseJSON, RegistrationResponseJSON, WebAuthnCredential } from "@simplewebauthn/server";
+import type {
+  AuthenticationResponseJSON,
+  RegistrationResponseJSON,
+  VerifiedAuthenticationResponse,
+} from "@simplewebauthn/server";
 import type { PersonId } from "../../directory/index.ts";
 import { takeToken } from "../../platform/database/token-bucket.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
+import { recordAtHome } from "../record-at-home.ts";
 import { makeSealed, type Sealed } from "../../platform/crypto/seal.ts";
 
 // 300 modules that only passkeys need.
 const loadLibrary = () => import("@simplewebauthn/server");
 
-type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; issuerUrl: string };
+export type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; issuerUrl: string };
 
 /** A person, and the browser that the challenge is bound to. */
 export type BoundPerson = { personId: PersonId; browser: string };
@@ -26,7 +31,14 @@ const supportedAlgorithmIDs = [-8, -7, -257];
 const sealedChallenge = ({ secrets }: Deps, ceremony: Ceremony): Sealed<BoundPerson & { challenge: string }> =>
   makeSealed(secrets.secondFactor, `passkey ${ceremony}`, challengeSeconds);
 
-const siteOf = ({ issuerUrl }: Deps) => ({ rpID: new URL(issuerUrl).hostname, origin: new URL(issuerUrl).origin });
+export const siteOf = ({ issuerUrl }: Pick<Deps, "issuerUrl">) => ({
+  rpID: new URL(issuerUrl).hostname,
+  origin: new URL(issuerUrl).origin,
+});
+
+/** What the authenticator stores of the person: it must not identify them elsewhere. */
+export const userHandleOf = ({ secrets }: Pick<Deps, "secrets">, personId: PersonId): Buffer =>
+  makeKeyMaker(secrets.secondFactor)("passkey user", personId);
 
 const listPasskeys = async ({ db }: Deps, personId: PersonId): Promise<{ id: string; transports: string[] }[]> => {
   const found = await db.prisma.secondFactor.findMany({
@@ -51,7 +63,12 @@ export async function askForPasskey(deps: Deps, person: BoundPerson): Promise<Pa
   return { options: JSON.stringify(options), state };
 }
 
-export async function askForNewPasskey(deps: Deps, person: BoundPerson, username: string): Promise<PasskeyQuestion> {
+/** `userVerification` is required of a passkey that is to replace the password. */
+export async function askForNewPasskey(
+  deps: Deps,
+  person: BoundPerson,
+  { username, userVerification }: { username: string; userVerification: "required" | "preferred" },
+): Promise<PasskeyQuestion> {
   const { rpID } = siteOf(deps);
   const { generateRegistrationOptions } = await loadLibrary();
   const options = await generateRegistrationOptions({
@@ -59,18 +76,18 @@ export async function askForNewPasskey(deps: Deps, person: BoundPerson, username
     rpID,
     userName: username,
     attestationType: "none" as const,
-    // The authenticator stores it: it must not identify the person elsewhere.
-    userID: new Uint8Array(makeKeyMaker(deps.secrets.secondFactor)("passkey user", person.personId)),
+    userID: new Uint8Array(userHandleOf(deps, person.personId)),
     supportedAlgorithmIDs,
     excludeCredentials: await listPasskeys(deps, person.personId),
-    authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },
+    authenticatorSelection: { residentKey: userVerification, userVerification },
     timeout: challengeSeconds * 1000,
   });
   const state = sealedChallenge(deps, "add").write({ ...person, challenge: options.challenge }, deps.clock());
   return { options: JSON.stringify(options), state };
 }
 
-type Answer = { state: string; response: string };
+/** The fields of a form with the answer of an authenticator. */
+export type Answer = { state: string; response: string };
 
 /** Returns null for a challenge that is too old, used, or another person's or browser's. */
 async function takeChallenge(
@@ -88,19 +105,38 @@ async function takeChallenge(
 }
 
 export async function checkPasskey(deps: Deps, person: BoundPerson, { state, response }: Answer): Promise<boolean> {
-  const expectedChallenge = await takeChallenge(deps, "prove", person, state);
-  const answer = parse<AuthenticationResponseJSON>(response);
-  if (expectedChallenge === null || answer === null) return false;
+  const challenge = await takeChallenge(deps, "prove", person, state);
+  const answer = parseAnswer<AuthenticationResponseJSON>(response);
+  if (challenge === null || answer === null) return false;
   const { prisma } = deps.db;
-  const factor = await prisma.secondFactor.findFirst({ where: { personId: person.personId, credentialId: answer.id } });
+  const { personId } = person;
+  const factor = await prisma.secondFactor.findFirst({ where: { personId, credentialId: answer.id } });
   if (!factor?.credentialId || factor.publicKey === null || factor.counter === null) return false;
+  const passkey = { id: factor.id, personId, publicKey: factor.publicKey, counter: Number(factor.counter) };
+  const verified = await verifyAnswer(deps, passkey, { answer, challenge, requireUserVerification: false });
+  if (verified === null) return false;
+  const { count } = await prisma.secondFactor.updateMany({
+    where: { id: factor.id, counter: factor.counter },
+    data: { counter: verified.newCounter, lastUsedAt: deps.clock() },
+  });
+  return count === 1;
+}
+
+type Passkey = { id: string; personId: PersonId; publicKey: Uint8Array; counter: number };
+
+/** Returns null for a wrong answer, and for one of a copy of the authenticator, which is recorded. */
+export async function verifyAnswer(
+  deps: Deps,
+  { id, personId, publicKey, counter }: Passkey,
+  asked: {
+    answer: AuthenticationResponseJSON;
+    challenge: string;
+    requireUserVerification: boolean;
+    requestId?: string | undefined;
+  },
+): Promise<Pick<VerifiedAuthenticationResponse["authenticationInfo"], "newCounter" | "credentialDeviceType"> | null> {
+  const { answer, challenge: expectedChallenge, requireUserVerification, requestId } = asked;
   const { rpID, origin } = siteOf(deps);
-  const credential = {
-    id: factor.credentialId,
-    publicKey: factor.publicKey,
-    counter: Number(factor.counter),
-    transports: factor.transports,
-  } as WebAuthnCredential;
   const { verifyAuthenticationResponse } = await loadLibrary();
   const verified = await unlessRefused(
     answer,
@@ -109,25 +145,27 @@ export async function checkPasskey(deps: Deps, person: BoundPerson, { state, res
       expectedChallenge,
       expectedOrigin: origin,
       expectedRPID: rpID,
-      credential,
-      requireUserVerification: false,
+      // The counter is compared below.
+      credential: { id: answer.id, publicKey: new Uint8Array(publicKey), counter: 0 },
+      requireUserVerification,
     }),
   );
-  if (verified === null) return false;
-  const { count } = await prisma.secondFactor.updateMany({
-    where: { id: factor.id, counter: factor.counter },
-    data: { counter: verified.authenticationInfo.newCounter, lastUsedAt: deps.clock() },
-  });
-  return count === 1;
+  if (verified === null) return null;
+  const { newCounter } = verified.authenticationInfo;
+  if (newCounter > counter || (newCounter === 0 && counter === 0)) return verified.authenticationInfo;
+  const detail = { factorId: id, reason: "counter" };
+  await recordAtHome(deps.db, { at: deps.clock(), action: "passkey_refused", personId, requestId, detail });
+  return null;
 }
 
 export async function readNewPasskey(
   deps: Deps,
   person: BoundPerson,
   { state, response }: Answer,
+  requireUserVerification: boolean,
 ): Promise<{ credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] } | null> {
   const expectedChallenge = await takeChallenge(deps, "add", person, state);
-  const answer = parse<RegistrationResponseJSON>(response);
+  const answer = parseAnswer<RegistrationResponseJSON>(response);
   if (expectedChallenge === null || answer === null) return null;
   const { rpID, origin } = siteOf(deps);
   const { verifyRegistrationResponse } = await loadLibrary();
@@ -139,7 +177,7 @@ export async function readNewPasskey(
       expectedOrigin: origin,
       expectedRPID: rpID,
       supportedAlgorithmIDs,
-      requireUserVerification: false,
+      requireUserVerification,
     }),
   );
   if (!verified?.verified) return null;
@@ -156,7 +194,7 @@ const knownOf = (transports: unknown): string[] =>
 
 const isId = (id: unknown): boolean => typeof id === "string" && /^[\w-]{1,1366}$/.test(id);
 
-function parse<Value extends { id: string }>(text: string): Value | null {
+export function parseAnswer<Value extends { id: string }>(text: string): Value | null {
   try {
     const value = JSON.parse(text) as Value | null;
     return isId(value?.id) ? value : null;

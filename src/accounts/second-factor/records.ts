@@ -1,12 +1,14 @@
 import { randomInt } from "node:crypto";
 import type { SecondFactorKind } from "../../../generated/prisma/enums.ts";
-import type { PersonId } from "../../directory/index.ts";
-import type { Origin } from "../../events/index.ts";
+import type { PersonId, SchoolId } from "../../directory/index.ts";
+import { type Origin, recordAuditLines } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
-import { checkLimit } from "../../platform/database/sql.ts";
+import { checkLimit, findRows, sql, statement, table } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { recordAtHome } from "../record-at-home.ts";
+import { uuidPattern } from "../../platform/crypto/ids.ts";
+import { holdsAnyRole } from "../../staff/index.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
 
 export type SecondFactor = {
@@ -27,13 +29,23 @@ export const hasSecondFactors = async ({ prisma }: RecordStore, personId: Person
 
 type New = { id: string; label: string } & (
   | { kind: "TOTP"; secret: Buffer; lastStep: number }
-  | { kind: "PASSKEY"; credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] }
+  | {
+      kind: "PASSKEY";
+      credentialId: string;
+      publicKey: Uint8Array;
+      counter: number;
+      transports: string[];
+      isAsked: boolean;
+    }
 );
 
-/** Returns whether the factor is the person's first. Errors: conflict second_factors_full. */
+/**
+ * Returns whether the factor is the person's first. With `generation` nothing is added if their sign-ins have ended
+ * since. Errors: conflict second_factors_full.
+ */
 export async function addSecondFactor(
   tx: Transaction,
-  { personId, factor, origin }: { personId: PersonId; factor: New; origin: Origin },
+  { personId, factor, origin, generation }: { personId: PersonId; factor: New; origin: Origin; generation?: number },
 ): Promise<{ isFirst: boolean; isAdded: boolean }> {
   await checkLimit({
     lock: () => lockPersonSignIn(tx, personId),
@@ -42,7 +54,9 @@ export async function addSecondFactor(
     full: () => new AppError("conflict", "second_factors_full", "The person has ten already."),
   });
   const present = await listSecondFactors(tx, personId);
-  if (present.some(({ id }) => id === factor.id)) return { isFirst: false, isAdded: false };
+  const isVoid =
+    generation !== undefined && (await tx.prisma.credential.count({ where: { personId, generation } })) === 0;
+  if (isVoid || present.some(({ id }) => id === factor.id)) return { isFirst: false, isAdded: false };
   const { kind, id, label } = factor;
   const own =
     factor.kind === "TOTP"
@@ -52,11 +66,27 @@ export async function addSecondFactor(
           publicKey: new Uint8Array(factor.publicKey),
           counter: factor.counter,
           transports: factor.transports,
+          isAsked: factor.isAsked,
         };
   await tx.prisma.secondFactor.create({ data: { id, personId, kind, label, createdAt: origin.at, ...own } });
   await recordAtHome(tx, { ...origin, action: "second_factor_added", personId, detail: { kind } });
   return { isFirst: present.length === 0, isAdded: true };
 }
+
+export const renameSecondFactor = async (
+  { prisma }: RecordStore,
+  { personId, id, label }: { personId: PersonId; id: string; label: string },
+): Promise<void> => {
+  if (uuidPattern.test(id)) await prisma.secondFactor.updateMany({ where: { id, personId }, data: { label } });
+};
+
+/** The person is not offered a passkey again. */
+export const declinePasskey = async (
+  { prisma }: RecordStore,
+  { personId, at }: { personId: PersonId; at: Date },
+): Promise<void> => {
+  await prisma.credential.updateMany({ where: { personId }, data: { passkeyDeclinedAt: at } });
+};
 
 /** Removes a second factor, and recovery codes with the last one. All sign-ins end except the session `sessionUid`. */
 export async function removeSecondFactor(
@@ -82,6 +112,43 @@ export async function revokeSecondFactorsIn(tx: Transaction, personId: PersonId,
   await endSignIns(tx, { personId, at: origin.at });
   await recordAtHome(tx, { ...origin, action: "second_factors_removed", personId, detail: { factors: count } });
   return count;
+}
+
+const factor = table("secondFactor", "factor");
+const person = table("person");
+const code = table("recoveryCode", "code");
+
+type Reset = { personIds: readonly PersonId[]; now: Date };
+
+const deleteUnasked = statement<Reset>(
+  ({ personIds, now }) => sql`
+    WITH gone AS (
+      DELETE FROM ${factor} USING ${person} WHERE ${factor.personId} = ANY (${personIds}::uuid[]) AND NOT ${factor.isAsked}
+        AND ${person.id} = ${factor.personId} AND NOT ${holdsAnyRole(person, now)}
+      RETURNING ${factor.id} AS id, ${factor.personId} AS person_id),
+    codes AS (
+      DELETE FROM ${code} WHERE ${code.personId} IN (SELECT person_id FROM gone) AND NOT EXISTS (
+        SELECT FROM ${factor} WHERE ${factor.personId} = ${code.personId} AND ${factor.id} NOT IN (SELECT id FROM gone)))
+    SELECT person_id AS "personId", count(*)::int AS factors FROM gone GROUP BY person_id`,
+  "sign-on.deleteUnaskedPasskeys",
+);
+
+/**
+ * Removes the passkeys that people without a role got by their password alone: who knew the password that staff replace
+ * may have made one. Those that are asked for after the password stay.
+ */
+export async function dropUnaskedPasskeysIn(
+  tx: Transaction,
+  personIds: readonly PersonId[],
+  origin: Origin & { schoolId?: SchoolId },
+): Promise<void> {
+  const given = { personIds, now: origin.at };
+  const gone = await findRows<{ personId: PersonId; factors: number }, Reset>(tx, deleteUnasked, given);
+  const line = { ...origin, action: "second_factors_removed" as const };
+  await recordAuditLines(
+    tx,
+    gone.map(({ personId, factors }) => ({ ...line, personId, detail: { factors } })),
+  );
 }
 
 const count = 10;

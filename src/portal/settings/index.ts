@@ -17,7 +17,15 @@ const schoolFields = [
   ...["name", "officialId", "schoolingLevel"],
   ...([["street", "address/address"], "addressAddition", "zipCode", "city"] as const),
 ];
-const signInFields = ["userNameRule", "passwordKind", "mustChangePassword", "ownPasswordFromGrade", "helpText"];
+const signInFields = [
+  "userNameRule",
+  "passwordKind",
+  "mustChangePassword",
+  "ownPasswordFromGrade",
+  "passkeys",
+  "passkeysFromGrade",
+  "helpText",
+];
 
 /** `/admin/schools/:schoolId/settings`: name, address and logo of a school, its sign-in and its login cards. */
 export const settingsPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {

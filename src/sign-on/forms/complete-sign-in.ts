@@ -11,7 +11,8 @@ import {
   sessionOf,
   setSessionCookie,
 } from "./page-request.ts";
-import { isUpstream } from "../../accounts/index.ts";
+import { hasSecondFactor, isUpstream, type PasskeyOffer } from "../../accounts/index.ts";
+import { offerPasskey } from "./offered-passkey.ts";
 
 /** Whether the person is asked to switch because the app hinted at another person. */
 export const asksToSwitch = ({ prompt }: Interaction): boolean => prompt.reasons.includes("login_hint");
@@ -28,6 +29,7 @@ export type AuthenticatedPerson = {
   amr: readonly string[];
   authTime?: number | null | undefined;
   isShared?: boolean | undefined;
+  passkeyOffer?: PasskeyOffer | null | undefined;
 };
 
 /**
@@ -44,6 +46,7 @@ export async function signIn(
     amr,
     authTime,
     isShared = readLastSignIn(request).isShared,
+    passkeyOffer = null,
   }: AuthenticatedPerson,
   to: Interaction | string,
 ): Promise<void> {
@@ -51,13 +54,16 @@ export async function signIn(
   const standing = { generation, cardId: cardId ?? null, upstreamSessionId: upstreamSessionId ?? null };
   const acr = isShared ? sharedDevice : undefined;
   const now = Math.floor(Date.now() / 1000);
+  const isOffered = !isShared && (passkeyOffer === "NOW" || (passkeyOffer === "CONFIRMED" && hasSecondFactor(amr)));
+  const goOn = (address: string) =>
+    redirect(request, isOffered ? offerPasskey(request, { personId, generation }, address) : address);
   // The clock there may be ahead.
   const loginTs = Math.min(authTime ?? now, now);
   if (typeof to !== "string") {
     await leaveSession(request, { unlessOf: personId, interaction: to });
     const login = { accountId: personId, remember: false, amr: [...amr], ts: loginTs, ...(acr && { acr }) };
     const hint = asksToSwitch(to) ? { hint: { answered: true } } : {};
-    return redirect(request, await answerInteraction(to, { login, ...hint }, standing));
+    return goOn(await answerInteraction(to, { login, ...hint }, standing));
   }
   await leaveSession(request, { unlessOf: null, interaction: null });
   await limitSessions(deps.db, { personId, at: deps.clock() });
@@ -65,7 +71,7 @@ export async function signIn(
   const browser = makeBinding(providerContextOf(request));
   const session = { personId, browser, amr, acr, loginTs, seconds, standing };
   setSessionCookie(request, await startSession(deps.provider(), session));
-  redirect(request, to);
+  goOn(to);
 }
 
 /** Ends the session of the browser. The library itself would show a form that a script posts. */

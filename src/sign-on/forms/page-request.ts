@@ -131,6 +131,7 @@ export function formTargetsOf({ issuerUrl, to, app }: Way): string[] {
 
 export const signInPath = "/sign-in";
 export const setUpPath = `${signInPath}/second-factor`;
+export const passkeyOfferPath = `${signInPath}/passkey`;
 export const confirmPath = `${signInPath}/confirm`;
 
 export const returnPathOf = ({ req }: PageRequest): string => readReturnPath(req.query["return"]);

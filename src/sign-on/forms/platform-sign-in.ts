@@ -1,5 +1,5 @@
 import { Router } from "express";
-import { hasSecondFactor, passwordAlone } from "../../accounts/index.ts";
+import { hasSecondFactor, type PasskeyOffer, passwordAlone } from "../../accounts/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import { findNextStep, findRefusal, findSignedIn } from "../protocol/signed-in.ts";
@@ -105,6 +105,7 @@ export type Pending = {
   amr?: readonly string[] | undefined;
   authTime?: number | null | undefined;
   upstreamSessionId?: string | undefined;
+  passkeyOffer?: PasskeyOffer | null | undefined;
 };
 /** A person who has just proved a second factor with this browser. */
 type Confirmed = { personId: PersonId; browser: string };
@@ -121,13 +122,11 @@ const confirmedCookie = makeSealedCookie<Confirmed>("_sign_in_confirmed", {
 });
 
 /** Stores in the browser that the first factor was right, until the second one follows. */
-function keepPending(
-  request: PageRequest,
-  { personId, generation, mustChange, amr, authTime, upstreamSessionId }: Omit<Pending, "browser">,
-): void {
+function keepPending(request: PageRequest, person: EnteringPerson): void {
   const browser = readBrowser(request);
   if (browser === null) throw new Error("a form came without the browser's cookie");
-  pendingCookie.write(request, { personId, generation, browser, mustChange, amr, authTime, upstreamSessionId });
+  const { isShared: _known, ...kept } = person;
+  pendingCookie.write(request, { ...kept, browser });
 }
 
 export const ofThisBrowser = <Value extends { browser: string }>(
@@ -153,5 +152,6 @@ export async function enterPlatform(request: PageRequest, person: EnteringPerson
     keepPending(request, person);
     return redirect(request, addressWith(confirmPath, path));
   }
-  await signIn(request, person, next === "set_up" ? addressWith(setUpPath, path) : path);
+  if (next === "none") return signIn(request, person, path);
+  await signIn(request, { ...person, passkeyOffer: null }, addressWith(setUpPath, path));
 }

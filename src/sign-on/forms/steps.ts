@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import {
+  askForAnyPasskey,
   changePassword,
+  checkPasskeySignIn,
   findPasswordRule,
   hasSecondFactors,
   longestPassword,
@@ -17,6 +19,7 @@ import { takeToken } from "../../platform/database/token-bucket.ts";
 import type { Page } from "../../platform/pages/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import type { AuthenticatedPerson } from "./complete-sign-in.ts";
+import { wasOffered } from "./offered-passkey.ts";
 import {
   describeBrowser,
   forgetLastPerson,
@@ -75,6 +78,7 @@ export async function logIn(signOn: SignOn): Promise<void> {
     forgetLastPerson(signOn);
     return redirect(signOn, signOn.addresses.login);
   }
+  if (fieldOf(signOn, "passkey") !== "") return logInWithPasskey(signOn);
   const login = await checkLogin(signOn);
   if (login.kind === "busy") return sendPage(signOn, renderWaiting(signOn, login));
   if (login.kind === "problem") return sendPage(signOn, await renderLogin(signOn, login.problem, login.typed));
@@ -84,10 +88,25 @@ export async function logIn(signOn: SignOn): Promise<void> {
   if (refusal !== null) return sendPage(signOn, await renderLogin(signOn, { kind: refusal }));
   rememberDevice(signOn, check.device, isShared);
   keepLastSignIn(signOn, { ...check, isShared });
-  if (!check.mustChange) return signOn.finish({ personId, generation, amr: passwordAlone, isShared });
+  const { passkeyOffer } = check;
+  if (!check.mustChange) return signOn.finish({ personId, generation, amr: passwordAlone, isShared, passkeyOffer });
   // The second factor comes first, so that a stolen password alone cannot lock out its owner.
   if (await hasSecondFactors(signOn.deps.db, personId)) return signOn.askSecondFactor({ personId, generation });
   await askNewPassword(signOn, { personId, generation });
+}
+
+/** Like a card, it never asks for a new password, even if one is due. */
+async function logInWithPasskey(signOn: SignOn): Promise<void> {
+  const answer = { response: fieldOf(signOn, "passkey"), state: fieldOf(signOn, "state") };
+  const use = { answer, form: fieldOf(signOn, "csrf"), address: signOn.req.ip ?? "", requestId: requestIdOf(signOn) };
+  const check = await checkPasskeySignIn(signOn.deps, use);
+  if (check.kind !== "ok") return sendPage(signOn, await renderLogin(signOn, check));
+  const { personId, generation, homeSchoolId, amr } = check;
+  const refusal = await signOn.findRefusal(personId);
+  if (refusal !== null) return sendPage(signOn, await renderLogin(signOn, { kind: refusal }));
+  const isShared = fieldOf(signOn, "shared") !== "";
+  keepLastSignIn(signOn, { personId, homeSchoolId, isShared });
+  await signOn.finish({ personId, generation, amr, isShared });
 }
 
 /** Asks a person whose password was right for one of their own, before they get a session. */
@@ -132,7 +151,9 @@ export async function renderLogin(signOn: SignOn, problem: LoginProblem, typed?:
   const hinted = hint.username === "" ? undefined : { username: hint.username, isShared: known.isShared };
   const model = describeBrowser(signOn, known, { typed: typed ?? hinted, ...ways, problem });
   const schoolSearch = addressWith(schoolSearchPath, login);
-  const page = { app, steps: signOn.stepsOf("login"), problem, schoolSearch, ...model };
+  const steps = signOn.stepsOf("login");
+  const passkey = askForAnyPasskey(signOn.deps, steps.csrf);
+  const page = { app, steps, passkey, problem, schoolSearch, ...model };
   // The buttons of a school's own logins lead to them.
   const leaves = model.ways !== null && context.formTargets.length === 0;
   return renderLoginPage(page, leaves ? { ...context, formTargets: formTargetsOf(signOn.deps) } : context);
@@ -160,7 +181,8 @@ async function checkLogin(signOn: SignOn): Promise<CheckedLogin> {
   const missing = (["username", "password"] as const).filter((name) => login[name] === "");
   if (missing.length > 0) return { kind: "problem", problem: { kind: "missing", fields: missing }, typed };
   const device = readDevice(signOn);
-  const check = await deps.checkPassword({ ...login, address: req.ip ?? "", device, now: deps.clock() });
+  const hasPasskeys = fieldOf(signOn, "passkeys") !== "" && !isShared && !wasOffered(signOn);
+  const check = await deps.checkPassword({ ...login, address: req.ip ?? "", device, hasPasskeys, now: deps.clock() });
   if (check.kind === "ok") return { kind: "ok", check, isShared };
   if (check.kind !== "busy") return { kind: "problem", problem: check, typed };
   const { turnAt, retryAfterSeconds } = check;

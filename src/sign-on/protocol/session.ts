@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { hmac } from "../../platform/crypto/hmac.ts";
-import { hasPassword, hasSecondFactor, isUpstream } from "../../accounts/index.ts";
+import { hasPassword, hasSecondFactor, isPasskeyAlone, isUpstream } from "../../accounts/index.ts";
 
 const name = "_browser";
 
@@ -85,6 +85,9 @@ export function presentAcr(platform: string, amr: readonly string[] | undefined)
   return acrOf(platform, hasPassword(amr) ? "password" : "card");
 }
 
-/** The `amr` of an ID token: the RFC has no value for how another login identified the person, so none is told. */
+/**
+ * The `amr` of an ID token. The RFC has no value for how another login identified the person, and the contract none for
+ * a passkey alone, so none is told; `acr` says that there were two factors.
+ */
 export const presentAmr = (amr: readonly string[] | undefined): readonly string[] | undefined =>
-  isUpstream(amr) ? undefined : amr;
+  isUpstream(amr) || isPasskeyAlone(amr) ? undefined : amr;

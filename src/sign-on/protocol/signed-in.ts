@@ -59,7 +59,8 @@ const selectStatus = statement<{ personId: string; now: Date }>(
       isBlocked: sql`${person.blockedAt} IS NOT NULL`,
       isStaff: holdsAnyRole(person, now),
       worksBeyondHome: holdsRoleBeyondHome(person, now),
-      hasFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${person.id})`,
+      hasFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${person.id}
+        AND (${factor.isAsked} OR ${holdsAnyRole(person, now)}))`,
     })}
     FROM ${person} WHERE ${person.id} = ${personId}`,
   "sign-on.findStatus",

@@ -79,6 +79,8 @@ const defaults = {
   passwordKind: "LETTERS",
   mustChangePassword: false,
   ownPasswordFromGrade: null,
+  passkeys: true,
+  passkeysFromGrade: null,
   helpText: null,
 };
 const settings = {
@@ -86,6 +88,8 @@ const settings = {
   passwordKind: "WORDS",
   mustChangePassword: true,
   ownPasswordFromGrade: 5,
+  passkeys: false,
+  passkeysFromGrade: 9,
   helpText: "Frag Frau Sommer.\n\nRaum 12",
 };
 
@@ -102,11 +106,20 @@ test("a school has defaults until it sets how its people sign in", async () => {
   expect(refusalOf(stale)).toEqual([412, "precondition_failed"]);
   expect((stale.body as { current: unknown }).current).toEqual(settings);
   const lines = await service.db.prisma.audit.findMany({
-    where: { action: "sign_in_settings_set" },
+    where: { action: "sign_in_settings_set", schoolId: school },
     orderBy: { id: "asc" },
   });
   const actor = { actorId: `app:${admin.app.clientId}`, actorRole: "SCHOOL_ADMIN", schoolId: school };
   expect(lines).toMatchObject([{ ...actor, before: defaults, after: settings }]);
+});
+
+test("what is said of passkeys stays as it is for programs that do not know of it", async () => {
+  const { passkeys, passkeysFromGrade, ...known } = settings;
+  const operator = await makeStaff(service, "OPERATOR");
+  const path = `/schools/${await make.school()}/sign-in-settings`;
+  expect((await operator.call("PUT", path, { body: settings })).status).toBe(204);
+  expect((await operator.call("PUT", path, { body: known })).status).toBe(204);
+  expect((await operator.call("GET", path)).body).toMatchObject({ passkeys, passkeysFromGrade });
 });
 
 test("small children get words as passwords by default", async () => {
@@ -126,6 +139,7 @@ test("no value is set that means nothing", async () => {
   const set = (given: object) => admin.call("PUT", settingsPath, { body: given });
   for (const [wrong, code] of [
     [{ ownPasswordFromGrade: 14 }, "invalid_request"],
+    [{ passkeysFromGrade: 0 }, "invalid_request"],
     [{ userNameRule: "LAST" }, "invalid_request"],
     [{ helpText: "x".repeat(501) }, "invalid_request"],
     [{ helpText: " \n " }, "text_empty"],

@@ -53,6 +53,7 @@ const login = {
   help: null,
   ways: null,
   passwordForm: "open" as const,
+  passkey: { options: "{}", state: "s" },
   schoolSearch: "/search",
 };
 const button = { connectionId: "0193f6a2-7a3c-7000-8000-000000000004", name: "IServ" };
@@ -98,6 +99,7 @@ const secondFactors = {
   totp: "/totp",
   passkey: "/passkey",
   remove: "/remove",
+  rename: "/rename",
   codes: "/codes",
 };
 const totp = {
@@ -111,7 +113,16 @@ const totp = {
   action: "/on",
   back: "/back",
 };
-const passkey = { isRefused: false, label: "", csrf: "token", action: "/on", back: "/back", options: "{}", state: "s" };
+const passkey = {
+  isRefused: false,
+  isOffered: false,
+  label: "",
+  csrf: "token",
+  action: "/on",
+  back: "/back",
+  options: "{}",
+  state: "s",
+};
 
 const card = {
   firstName: "Bo",
@@ -312,6 +323,13 @@ export const everyPage: Record<string, (context: pages.LeavingContext) => Page> 
   "authenticator app, wrong code": (context) => pages.renderTotpPage({ ...totp, problem: "refused" }, context),
   passkey: (context) => pages.renderPasskeyPage(passkey, context),
   "passkey, refused": (context) => pages.renderPasskeyPage({ ...passkey, isRefused: true }, context),
+  "passkey, offered": (context) => pages.renderPasskeyPage({ ...passkey, isOffered: true }, context),
+  "passkey, offered and refused": (context) =>
+    pages.renderPasskeyPage({ ...passkey, isOffered: true, isRefused: true }, context),
+  "login, unknown passkey": (context) =>
+    pages.renderLoginPage({ ...login, problem: { kind: "passkey_refused" } }, context),
+  "login, no passkeys at the school": (context) =>
+    pages.renderLoginPage({ ...login, problem: { kind: "no_passkeys" } }, context),
   "recovery codes": (context) =>
     pages.renderRecoveryCodesPage({ codes: Array<string>(10).fill("abcd-efgh-jkmn"), next: "/" }, context),
   refusal: (context) => pages.renderRefusalPage({ app, personName, reason: "no_grant", steps }, context),

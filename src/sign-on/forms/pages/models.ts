@@ -16,7 +16,8 @@ import type { ClaimsForApp } from "../../protocol/provider/account.ts";
 export type Steps = { action: string; cancel: string | null; csrf: string };
 
 /**
- * Posts `username`, `password` and `shared`, or `forget`. `known` signed in with this browser before and is asked for
+ * Posts `username`, `password`, `shared` and `passkeys` (the device can have one); or `forget`; or `passkey`, `state`
+ * and `shared`. `known` signed in with this browser before and is asked for
  * the password alone; `known.other` is the page that asks for a user name too.
  */
 export type LoginModel = {
@@ -28,12 +29,13 @@ export type LoginModel = {
   help: { school: string; text: string } | null;
   ways: LoginWays | null;
   passwordForm: "open" | "folded" | "none";
+  passkey: PasskeyQuestion;
   schoolSearch: string;
   problem:
     | null
     | { kind: "missing"; fields: readonly ("username" | "password")[] }
     | { kind: "not_used"; homeSchoolId: SchoolId | null }
-    | { kind: "refused" | "blocked" | "expired_form" | "no_cookies" }
+    | { kind: "refused" | "blocked" | "expired_form" | "no_cookies" | "passkey_refused" | "no_passkeys" }
     | { kind: "slowed"; retryAfterSeconds: number };
 };
 
@@ -147,9 +149,13 @@ export type FormPostModel = { app: { name: string } | null; action: string; fiel
 /** `form` is the library's own form without buttons, as HTML. */
 export type LogoutConfirmModel = { app: { name: string } | null; personName: string | null; form: string };
 
-/** Posts `passkey`, `label` and `state`. */
+/**
+ * Posts `passkey`, `label`, `state` and `asked`: whether it is asked for after the password. `isOffered`: it is offered
+ * instead of the password, and a second form posts `never`.
+ */
 export type PasskeyModel = PasskeyQuestion & {
   isRefused: boolean;
+  isOffered: boolean;
   label: string;
   csrf: string;
   action: string;
@@ -166,7 +172,7 @@ export type SecondFactorModel = {
   problem: null | { kind: "missing" | "refused" | "expired_form" } | { kind: "slowed"; retryAfterSeconds: number };
 };
 
-/** Posts `id` to `remove`; posts to `codes` for new recovery codes. */
+/** Posts `id` to `remove`, and `label` to `rename` too; posts to `codes` for new recovery codes. */
 export type SecondFactorsModel = {
   factors: readonly SecondFactor[];
   codesLeft: number;
@@ -176,6 +182,7 @@ export type SecondFactorsModel = {
   totp: string;
   passkey: string;
   remove: string;
+  rename: string;
   codes: string;
 };
 

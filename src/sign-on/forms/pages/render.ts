@@ -46,6 +46,7 @@ type CommonModel = {
 const problemStatus = new Map([
   ["blocked", 403],
   ["not_used", 403],
+  ["no_passkeys", 403],
   ["slowed", 429],
   ["busy", 503],
 ]);
@@ -96,7 +97,7 @@ const passkeyScripts = [
 ];
 
 export const renderLoginPage = makePage<models.LoginModel, LeavingContext>("login", () => ({
-  scripts: passwordScripts,
+  scripts: [...passwordScripts, ...passkeyScripts],
 }));
 
 export const renderSchoolSearchPage = makePage<models.SchoolSearchModel>("school-search", ({ isUnknown, problem }) => ({
@@ -214,10 +215,19 @@ export const renderSecondFactorsPage = makePage<models.SecondFactorsModel>("seco
 
 export const renderTotpPage = makePage<models.TotpModel>("totp");
 
-export const renderPasskeyPage = makePage<models.PasskeyModel>("passkey", ({ isRefused }) => ({
-  status: isRefused ? 422 : 200,
-  scripts: passkeyScripts,
-}));
+export const nameNewPasskey = (locale: PageContext["locale"], at: Date): string => {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "Europe/Berlin" });
+  return translator(locale)("passkey.named", { date: format.format(at) });
+};
+
+export const renderPasskeyPage = makePage<models.PasskeyModel, LeavingContext>(
+  "passkey",
+  ({ isRefused, isOffered }) => ({
+    title: isOffered ? "passkey.offered.title" : "passkey.title",
+    status: isRefused ? 422 : 200,
+    scripts: passkeyScripts,
+  }),
+);
 
 export const renderRecoveryCodesPage = makePage<models.RecoveryCodesModel>("recovery-codes");
 

@@ -85,9 +85,10 @@ async function goOn(request: PageRequest, { personId, pending }: AskedPerson, me
   if (isRefused) return redirect(request, addressOf(request, signInPath));
   keepConfirmed(request, personId);
   if (pending === null) return redirect(request, returnPathOf(request));
-  const { generation, authTime, upstreamSessionId } = pending;
+  const { generation, authTime, upstreamSessionId, passkeyOffer } = pending;
   const amr = withSecondFactor(pending.amr, method);
-  await signIn(request, { personId, generation, amr, authTime, upstreamSessionId }, returnPathOf(request));
+  const person = { personId, generation, amr, authTime, upstreamSessionId, passkeyOffer };
+  await signIn(request, person, returnPathOf(request));
 }
 
 async function show(

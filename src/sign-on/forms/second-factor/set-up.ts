@@ -13,6 +13,7 @@ import {
   readNewPasskey,
   recordAtHome,
   removeSecondFactor,
+  renameSecondFactor,
   renewRecoveryCodes,
   type SecondMethod,
   spellTotpSecret,
@@ -48,12 +49,19 @@ import {
   readBrowser,
   strengthenSession,
 } from "../page-request.ts";
-import { renderPasskeyPage, renderRecoveryCodesPage, renderSecondFactorsPage, renderTotpPage } from "../pages/index.ts";
+import {
+  nameNewPasskey,
+  renderPasskeyPage,
+  renderRecoveryCodesPage,
+  renderSecondFactorsPage,
+  renderTotpPage,
+} from "../pages/index.ts";
 import { isConfirmed, keepConfirmed } from "../platform-sign-in.ts";
 
 const totpPath = `${setUpPath}/totp`;
 const passkeyPath = `${setUpPath}/passkey`;
 const removePath = `${setUpPath}/remove`;
+const renamePath = `${setUpPath}/rename`;
 const codesPath = `${setUpPath}/codes`;
 const longestLabel = 60;
 const setUpSeconds = 1800;
@@ -81,6 +89,7 @@ export function makeSetUpRouter(deps: InteractionDeps): Router {
     )
     .post(passkeyPath, readLargeForm, owned(addPasskey))
     .post(removePath, readLargeForm, owned(remove))
+    .post(renamePath, readLargeForm, owned(rename))
     .post(codesPath, readLargeForm, owned(renewCodes));
 }
 
@@ -102,7 +111,7 @@ async function ifProved(request: PageRequest, handle: Handle): Promise<void> {
   await handle(request, signedIn);
 }
 
-const originOf = (request: PageRequest, personId: PersonId): Origin => ({
+export const originOf = (request: PageRequest, personId: PersonId): Origin => ({
   at: request.deps.clock(),
   actorId: personActor(personId),
   requestId: requestIdOf(request),
@@ -124,6 +133,7 @@ const list: Handle = async (request, { personId, needsSecondFactor }) => {
       totp: addressOf(request, totpPath),
       passkey: addressOf(request, passkeyPath),
       remove: addressOf(request, removePath),
+      rename: addressOf(request, renamePath),
       codes: addressOf(request, codesPath),
     },
     contextOf(request, setUpPath),
@@ -161,7 +171,8 @@ async function showTotp(
   sendPage(request, page);
 }
 
-const labelOf = (request: PageRequest, otherwise: string): string => {
+/** What the person calls it. */
+export const labelOf = (request: PageRequest, otherwise: string): string => {
   const label = fieldOf(request, "label").normalize("NFC").replace(/\p{C}/gu, "").trim().slice(0, longestLabel);
   return label === "" ? otherwise : label;
 };
@@ -182,9 +193,10 @@ async function showPasskey(request: PageRequest, { personId }: SignedIn, isRefus
   const { deps } = request;
   const { csrf, browser } = openForm(request, setUpPath);
   const login = await findLogin(deps.db, personId, deps.clock());
-  const question = await askForNewPasskey(deps, { personId, browser }, login?.username ?? "");
+  const wishes = { username: login?.username ?? "", userVerification: "preferred" as const };
+  const question = await askForNewPasskey(deps, { personId, browser }, wishes);
   const [action, back] = [addressOf(request, passkeyPath), addressOf(request, setUpPath)];
-  const model = { ...question, csrf, isRefused, label: labelOf(request, ""), action, back };
+  const model = { ...question, csrf, isRefused, isOffered: false, label: labelOf(request, ""), action, back };
   sendPage(request, renderPasskeyPage(model, contextOf(request, passkeyPath)));
 }
 
@@ -192,19 +204,28 @@ const addPasskey: Handle = async (request, signedIn) => {
   const { deps } = request;
   const asked = { personId: signedIn.personId, browser: readBrowser(request) ?? "" };
   const answer = { state: fieldOf(request, "state"), response: fieldOf(request, "passkey") };
-  const passkey = await readNewPasskey(deps, asked, answer);
+  const passkey = await readNewPasskey(deps, asked, answer, false);
   if (passkey === null) return showPasskey(request, signedIn, true);
-  const [id, label] = [makeUuid(deps.clock()), labelOf(request, "Passkey")];
-  await add(request, signedIn, { kind: "PASSKEY", id, label, ...passkey }, "hwk").catch((error: unknown) => {
+  const isAsked = fieldOf(request, "asked") !== "";
+  const [id, label] = [makeUuid(deps.clock()), labelOf(request, namePasskey(request))];
+  await add(request, signedIn, { kind: "PASSKEY", id, label, isAsked, ...passkey }, "hwk").catch((error: unknown) => {
     if (!isTaken(error)) throw error;
     return showPasskey(request, signedIn, true);
   });
 };
 
+/** The name of a passkey that the person gives none, such as "Passkey from 30 November 2026". */
+export const namePasskey = ({ req, deps }: PageRequest): string => nameNewPasskey(readLocale(req), deps.clock());
+
 /** Whether somebody registered the same credential at the same time. */
-const isTaken = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "23505";
+export const isTaken = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "23505";
 
 type NewFactor = Parameters<typeof addSecondFactor>[1]["factor"];
+
+const nextOf = (request: PageRequest): string => {
+  const path = returnPathOf(request);
+  return path === "/" ? setUpPath : path;
+};
 
 /** Stores the new factor, and shows recovery codes with the first one. */
 async function add(
@@ -224,18 +245,16 @@ async function add(
     return redirect(request, addressWith(signInPath, toList));
   keepConfirmed(request, personId);
   if (codes === null) return redirect(request, toList);
-  showCodes(request, codes);
+  showCodes(request, codes, nextOf(request));
 }
 
-function refuseFull(error: unknown): null {
+export function refuseFull(error: unknown): null {
   if (error instanceof AppError && error.code === "second_factors_full") return null;
   throw error;
 }
 
-function showCodes(request: PageRequest, codes: readonly string[]): void {
-  const path = returnPathOf(request);
-  const context = { locale: readLocale(request.req) };
-  sendPage(request, renderRecoveryCodesPage({ codes, next: path === "/" ? setUpPath : path }, context));
+export function showCodes(request: PageRequest, codes: readonly string[], next: string): void {
+  sendPage(request, renderRecoveryCodesPage({ codes, next }, { locale: readLocale(request.req) }));
 }
 
 const remove: Handle = async (request, { personId, sessionUid }) => {
@@ -247,6 +266,12 @@ const remove: Handle = async (request, { personId, sessionUid }) => {
   redirect(request, addressOf(request, setUpPath));
 };
 
+const rename: Handle = async (request, { personId }) => {
+  const [id, label] = [fieldOf(request, "id"), labelOf(request, "")];
+  if (label !== "") await renameSecondFactor(request.deps.db, { personId, id, label });
+  redirect(request, addressOf(request, setUpPath));
+};
+
 const renewCodes: Handle = async (request, { personId }) => {
   const { db, secrets } = request.deps;
   if (!(await hasSecondFactors(db, personId))) return redirect(request, addressOf(request, setUpPath));
@@ -255,5 +280,5 @@ const renewCodes: Handle = async (request, { personId }) => {
     await recordAtHome(tx, { ...origin, action: "recovery_codes_renewed", personId });
     return renewRecoveryCodes(tx, { personId, key: secrets.recoveryCodes });
   });
-  showCodes(request, codes);
+  showCodes(request, codes, nextOf(request));
 };
