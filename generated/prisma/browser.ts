@@ -174,7 +174,7 @@ export type RosterConnection = Prisma.RosterConnectionModel
 export type RosterConnectionSchool = Prisma.RosterConnectionSchoolModel
 /**
  * Model RosterRun
- * 
+ * @kept WITH_SCHOOL
  */
 export type RosterRun = Prisma.RosterRunModel
 /**

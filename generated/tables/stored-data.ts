@@ -388,7 +388,7 @@ export const storedData = {
     },
   },
   roster_run: {
-    until: null,
+    until: "WITH_SCHOOL",
     columns: {
       id: "none",
       connection_id: "none",
@@ -404,6 +404,7 @@ export const storedData = {
       notice: "none",
       notice_due_at: "none",
       notice_tries: "none",
+      notice_told: "mailAddresses",
     },
   },
   school: {

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RosterRun
- * 
+ * @kept WITH_SCHOOL
  */
 export type RosterRunModel = runtime.Types.Result.DefaultSelection<Prisma.$RosterRunPayload>
 
