@@ -84,8 +84,7 @@ export function makeHandlers({ version, baseUrl, clock }: Deps): OneRosterHandle
       const given: Given = { client, base, ...year, ...idsOf(path, resource, way) };
       if (path.termId !== undefined && path.termId !== year.termId) throw recordNotFound();
       const values = { ...given, ...statements.values, limit, offset } satisfies Values;
-      const { version: _text, ...read } = statements;
-      const list = JSON.stringify([read.anyPage.text, { ...values, limit: null, offset: null }]);
+      const list = JSON.stringify([statements.id, { ...values, limit: null, offset: null }]);
       return answerText({
         version: statements.version as never,
         given: values,
@@ -95,11 +94,11 @@ export function makeHandlers({ version, baseUrl, clock }: Deps): OneRosterHandle
           const page = await readPage(db, memory, { statements, values, list, version: tag });
           if (!way.one)
             return {
-              body: `{"${resource.plural}":[${page.items.join(",")}]}`,
+              body: `{"${resource.plural}":[${page.items}]}`,
               headers: (address) => pageHeaders({ total: page.total, limit, offset }, base, address),
             };
-          if (page.items[0] === undefined) throw recordNotFound();
-          return { body: `{"${resource.single}":${page.items[0]}}`, headers: () => ({}) };
+          if (page.items === "") throw recordNotFound();
+          return { body: `{"${resource.single}":${page.items}}`, headers: () => ({}) };
         },
       });
     };

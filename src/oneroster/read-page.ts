@@ -6,7 +6,8 @@ type Page = Values & { limit: number; offset: number };
 /** `list` names the list, the filter and who reads it, without the page. */
 type Asked = { statements: Statements; values: Page; list: string; version: string | null };
 
-export type ReadPage = { items: string[]; total: number };
+/** `items` are separated by commas. */
+export type ReadPage = { items: string; total: number };
 
 /** Remembers, for lists at their present version, how long they are and where pages ended. */
 export type ListMemory = ReturnType<typeof makeListMemory>;
@@ -37,26 +38,23 @@ export async function readPage(db: Queryable, memory: ListMemory, asked: Asked):
   const keyOf = (place: number | "total") => JSON.stringify([list, version, place]);
   const after = offset === 0 ? undefined : memory.ends.get(keyOf(offset));
   const isNext = after !== undefined && statements.nextPage !== null;
-  type Row = { item: string; position: string };
-  const rows = await findRows<Row, Values>(
+  type Row = { count: number; items: string; last: string };
+  const [page] = await findRows<Row, Values>(
     db,
     isNext ? statements.nextPage! : ((offset <= passedOver ? statements.page : null) ?? statements.anyPage),
     isNext ? { ...values, ...readPosition(after) } : values,
   );
-  const last = rows.length < limit ? undefined : rows.at(-1);
-  if (last !== undefined && statements.nextPage !== null) memory.ends.set(keyOf(offset + limit), last.position);
-  const items = rows.map(({ item }) => item);
-  if (last === undefined && (rows.length > 0 || offset === 0)) {
-    const total = offset + rows.length;
-    memory.totals.set(keyOf("total"), total);
-    return { items, total };
-  }
-  const total = memory.totals.get(keyOf("total")) ?? (await count(db, statements, values));
+  const { items, last, count } = page!;
+  if (count === limit && statements.nextPage !== null) memory.ends.set(keyOf(offset + limit), last);
+  const isLast = count < limit && (count > 0 || offset === 0);
+  const total = isLast
+    ? offset + count
+    : (memory.totals.get(keyOf("total")) ?? (await countAll(db, statements, values)));
   memory.totals.set(keyOf("total"), total);
   return { items, total };
 }
 
-async function count(db: Queryable, statements: Statements, values: Page): Promise<number> {
+async function countAll(db: Queryable, statements: Statements, values: Page): Promise<number> {
   const [row] = await findRows<{ count: number }, Values>(db, statements.count, values);
   return row!.count;
 }

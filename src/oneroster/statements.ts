@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { shownSchools, viewVersion, type IdKind } from "../access/index.ts";
 import { jsonRecord } from "../platform/database/json-sql.ts";
 import { join, sql, statement, type Parameters, type Sql, type Statement } from "../platform/database/sql.ts";
@@ -20,10 +21,12 @@ export type Values = Given & Record<string, unknown>;
 
 /** `values` are the parameters of the filter. */
 export type Statements = {
+  /** Differs where their text does. */
+  id: string;
   /** Returns (shown, version). */
   version: Statement<Values>;
   /**
-   * All return (item, position). `page` checks all rows that its offset passes over one by one, `anyPage` reads the
+   * All return (count, items, last): how many, joined, and the last one's position. `page` checks all rows that its offset passes over one by one, `anyPage` reads the
    * whole list at once; `nextPage` is what comes after the last row of a page.
    */
   page: Statement<Values> | null;
@@ -83,21 +86,23 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
   const makePage = (part: Part) => (reader: Reader) => {
     const { source, fields, from } = find(reader, part);
     const offset = part === "next" ? sql`` : sql`OFFSET ${reader.offset}::int`;
-    const { listedId, listedGroup } = resource;
-    const position = listedGroup === undefined ? sql`${listedId}::text` : sql`${listedGroup} || '_' || ${listedId}`;
-    const item = itemOf(resource.fields(reader, listedId), selection.fields);
+    const item = itemOf(resource.fields(reader, resource.listedId), selection.fields);
     // The records of a page are read once its rows are chosen.
-    return sql`SELECT ${item} AS item, ${position} AS position FROM (
-      SELECT ${resource.keys} FROM ${from} ${orderOf(source, fields, selection)} LIMIT ${reader.limit}::int ${offset}
-      ) AS listed ${resource.records(reader)}`;
+    return sql`SELECT count(*)::int AS count, coalesce(string_agg(item, ','), '') AS items,
+      max(position COLLATE "C") AS last FROM (
+      SELECT ${item} AS item, ${resource.position} AS position FROM (
+        SELECT ${resource.keys} FROM ${from} ${orderOf(source, fields, selection)} LIMIT ${reader.limit}::int ${offset}
+        ) AS ${resource.listedAs ?? sql`listed`} ${resource.records(reader)} OFFSET 0) AS page`;
   };
+  const anyPage = make("any_page", makePage("read"));
   return {
+    id: hash("sha1", anyPage.text),
     version: make("version", (reader) => {
       const schools = way.school ? sql`SELECT ${reader.schoolId}::uuid` : shownSchools(reader.client);
       return sql`SELECT ${wayIsShown(reader, way)} AS shown, ${viewVersion(reader.client, schools)} AS version`;
     }),
     page: isSelected ? null : make("page", makePage("first")),
-    anyPage: make("any_page", makePage("read")),
+    anyPage,
     nextPage: selection.sort === undefined ? make("next_page", makePage("next")) : null,
     count: make("count", (reader) => {
       const { from } = find(reader, selection.filter === undefined ? "counted" : "read");

@@ -19,4 +19,5 @@ export const demographics: Resource = {
   keys: id,
   records: () => sql``,
   listedId: id,
+  position: sql`''`,
 };

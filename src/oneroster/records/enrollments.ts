@@ -106,5 +106,5 @@ export const enrollments: Resource = {
     ${lookUp("person", "p", sql`${p.id} = listed.person_id`)}
     ${lookUp("membership", "m", sql`${m.groupId} = listed.group_id AND ${m.personId} = listed.person_id`)}`,
   listedId: sql`listed.app_id`,
-  listedGroup: sql`listed.group_id`,
+  position: sql`listed.group_id || '_' || listed.app_id`,
 };

@@ -54,6 +54,7 @@ const listed = (listedId: Sql) => ({
   keys: sql`of_app.group_id`,
   records: () => lookUp("group", "g", sql`${g.id} = listed.group_id`),
   listedId,
+  position: sql`listed.group_id::text`,
 });
 
 /** Classes and courses get another term with each school year. */

@@ -75,12 +75,13 @@ export type Resource = {
   single: string;
   fields(reader: Reader, id: Sql): RecordFields;
   source(reader: Reader, way: Way, part: Part): Source;
-  /** The columns of the rows of a page, `listed`; joins that bind them to the tables of the fields. */
+  /** The columns of the rows of a page, `listed` if they have no other name; joins that bind them to the tables of the fields. */
   keys: Sql;
+  listedAs?: Sql;
   records: (reader: Reader) => Sql;
-  /** Of a row of a page: the id that `fields` takes, and the group by which the list is ordered first. */
+  /** Of a row of a page: the id that `fields` takes, and a text by which the next page begins. */
   listedId: Sql;
-  listedGroup?: Sql;
+  position: Sql;
 };
 
 export const text = (of: Sql): FieldValue => ({ kind: "text", of });

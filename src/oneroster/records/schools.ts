@@ -40,4 +40,5 @@ export const schools: Resource = {
   keys: sql`shown.school_id`,
   records: () => lookUp("school", "s", sql`${s.id} = listed.school_id`),
   listedId: s.id,
+  position: sql`listed.school_id::text`,
 };

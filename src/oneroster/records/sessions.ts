@@ -57,4 +57,5 @@ export const sessions: Resource = {
   keys: sql`listed.id, listed.type`,
   records: () => sql``,
   listedId: columns.id,
+  position: sql`listed.id::text`,
 };

@@ -1,23 +1,16 @@
 import {
   appIds,
   everybodyInRoster,
-  fromShownSchoolsOf,
   granted,
   memberRole,
   peopleInOrder,
   personIsInRoster,
   readTable,
+  schoolIsShown,
 } from "../../access/index.ts";
 import type { components as Components11 } from "../../../generated/openapi/oneroster-1.1.ts";
 import type { components } from "../../../generated/openapi/oneroster.ts";
-import {
-  jsonArray,
-  jsonCode,
-  jsonFrom,
-  jsonNullable,
-  jsonObject,
-  type JsonSql,
-} from "../../platform/database/json-sql.ts";
+import { jsonCode, jsonNullable, jsonObject, type JsonSql } from "../../platform/database/json-sql.ts";
 import { literal, lookUp, sql, table, type Sql } from "../../platform/database/sql.ts";
 import {
   baseFields,
@@ -40,14 +33,15 @@ type User11 = Components11["schemas"]["OneRosterUser"];
 
 const p = readTable("person", "p");
 const a = readTable("affiliation", "a");
-const s = readTable("school", "s");
 const m = table("membership", "m");
 
 export const roleName = (role: Sql) => jsonCode<Schemas["OneRosterRoleName"]>(roleText(role));
 export const roleText = (role: Sql): Sql => sql`CASE ${role} WHEN 'TEACHER' THEN 'teacher' ELSE 'student' END`;
 
 /** The home school first, if visible, then by id. */
-const schoolOrder = sql`(${s.id} = ${p.homeSchoolId}) IS TRUE DESC, ${s.id}`;
+const schoolOrder = sql`(${a.schoolId} = ${p.homeSchoolId}) IS TRUE DESC, ${a.schoolId}`;
+const fromSchools = ({ client }: Reader) =>
+  sql`FROM ${a} WHERE ${a.personId} = ${p.id} AND ${schoolIsShown(client, a.schoolId)}`;
 
 /** The columns of names are of the app; null where it does not get them. */
 function nameFields({ client }: Reader) {
@@ -63,13 +57,18 @@ function nameFields({ client }: Reader) {
   return { givenName, familyName, preferredFirstName, identifier };
 }
 
+/** Of the schools in `at`; nearly everybody has only one. */
+const firstAndOthers = <T>(first: JsonSql<T>, other: JsonSql<T>) =>
+  sql`'[' || ${first} || CASE WHEN cardinality(at.ids) > 1 THEN (
+    SELECT string_agg(',' || ${other}, '' ORDER BY one.place)
+    FROM unnest(at.ids[2:]) WITH ORDINALITY AS one (id, place)) ELSE '' END || ']'` as JsonSql<T[]>;
+
 function fields(reader: Reader, id: Sql) {
   const isActive = sql`${p.status} = 'ACTIVE'`;
   const base = baseFields(reader, { id, isActive, at: sql`coalesce(${toldAt(reader, p.id)}, ${p.createdAt})` });
   const names = nameFields(reader);
   const enabled = sql`CASE WHEN ${isActive} THEN 'true' ELSE 'false' END`;
-  const schools = fromShownSchoolsOf(reader.client, p.id);
-  const schoolIds = many(sql`ARRAY(SELECT ${s.id}::text ${schools})`);
+  const schoolIds = many(sql`ARRAY(SELECT ${a.schoolId}::text ${fromSchools(reader)})`);
   const { preferredFirstName, ...ofBoth } = names;
   const shared = {
     ...base.json,
@@ -87,31 +86,29 @@ function fields(reader: Reader, id: Sql) {
     familyName: text(ofBoth.familyName),
     identifier: text(ofBoth.identifier),
   };
-  const org = reference(reader, "org", sql`one.id`);
-  const each = sql`FROM unnest(at.ids) WITH ORDINALITY AS one (id, place)`;
+  const org = (schoolId: Sql) => reference(reader, "org", schoolId);
   if (reader.version === "v1p1") {
     const json: JsonOf<User11> = {
       ...shared,
       enabledUser: enabled as JsonSql<boolean>,
       role: roleName(p.role),
-      orgs: jsonFrom(jsonArray(org, sql`one.place`), each),
+      orgs: firstAndOthers(org(sql`at.ids[1]`), org(sql`one.id`)),
     };
     return { json, values: { ...values, role: text(roleText(p.role)), "orgs.sourcedId": schoolIds } };
   }
-  const first = sql`(SELECT ${s.id} ${schools} ORDER BY ${schoolOrder} LIMIT 1)`;
-  const role = jsonObject<Schemas["OneRosterRole"]>()({
-    roleType: jsonCode<Schemas["OneRosterRole"]["roleType"]>(
-      sql`CASE one.place WHEN 1 THEN 'primary' ELSE 'secondary' END`,
-    ),
-    role: roleName(p.role),
-    org,
-  });
+  const first = sql`(SELECT ${a.schoolId} ${fromSchools(reader)} ORDER BY ${schoolOrder} LIMIT 1)`;
+  const role = (roleType: "primary" | "secondary", schoolId: Sql) =>
+    jsonObject<Schemas["OneRosterRole"]>()({
+      roleType: jsonCode<Schemas["OneRosterRole"]["roleType"]>(literal(roleType)),
+      role: roleName(p.role),
+      org: org(schoolId),
+    });
   const json: JsonOf<User> = {
     ...shared,
     enabledUser: jsonCode<NonNullable<User["enabledUser"]>>(enabled),
     preferredFirstName: jsonNullable(preferredFirstName),
-    roles: jsonFrom(jsonArray(role, sql`one.place`), each),
-    primaryOrg: reference(reader, "org", sql`at.ids[1]`),
+    roles: firstAndOthers(role("primary", sql`at.ids[1]`), role("secondary", sql`one.id`)),
+    primaryOrg: org(sql`at.ids[1]`),
   };
   return {
     json,
@@ -175,9 +172,11 @@ export const users: Resource = {
       ...order,
     };
   },
-  keys: sql`who.person_id, who.app_id`,
+  keys: sql`p.*, who.app_id`,
+  listedAs: sql`p`,
   // The schools are looked up once for all fields that name them.
-  records: ({ client }) => sql`${lookUp("person", "p", sql`${p.id} = listed.person_id`)} CROSS JOIN LATERAL (
-    SELECT array_agg(${s.id} ORDER BY ${schoolOrder}) AS ids ${fromShownSchoolsOf(client, p.id)} OFFSET 0) AS at`,
-  listedId: sql`listed.app_id`,
+  records: (reader) => sql`CROSS JOIN LATERAL (
+    SELECT array_agg(${a.schoolId} ORDER BY ${schoolOrder}) AS ids ${fromSchools(reader)} OFFSET 0) AS at`,
+  listedId: sql`p.app_id`,
+  position: sql`p.app_id::text`,
 };

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changeDirectory } from "../../../src/access/index.ts";
-import { deleteGroup, softDeletePerson, updatePerson } from "../../../src/directory/index.ts";
+import { deleteGroup, softDeletePerson, updatePerson, type GroupId } from "../../../src/directory/index.ts";
 import { addDays } from "../../../src/platform/clock.ts";
-import { getReader, type Read } from "../../support/api.ts";
+import { getReader, type Read, type Reader } from "../../support/api.ts";
 import { walks } from "../../support/walks.ts";
 import { appWithRoster, makeRosterWorld, nameOf, roster, rowsOf, versions, type Row } from "./world.ts";
 
@@ -102,6 +102,19 @@ test("unknown fields and malformed filters are refused with the standard's codes
   expect(seen).toEqual(outcomes);
 });
 
+async function walk(as: Reader, first: string, total: number): Promise<Row[]> {
+  const pages: Row[] = [];
+  let path: string | undefined = first;
+  while (path !== undefined) {
+    const { headers, body }: Read = await as(path);
+    expect(headers.get("x-total-count")).toBe(String(total));
+    pages.push(...Object.values(body as Record<string, Row[]>)[0]!);
+    const next: string | undefined = /<([^>]+)>; rel="next"/.exec(headers.get("link")!)?.[1];
+    path = next?.slice(service.url.length);
+  }
+  return pages;
+}
+
 test("pages of any size are the whole list, with its length and the addresses of the others", async () => {
   const other = await make.school();
   const group = await make.group({ school: other });
@@ -114,15 +127,7 @@ test("pages of any size are the whole list, with its length and the addresses of
       const whole = await rowsOf(as, `${roster}/${name}?limit=1000`);
       expect(new Set(whole.map(({ sourcedId }) => sourcedId)).size).toBe(25);
       for (const limit of [9, 25]) {
-        const pages: Row[] = [];
-        let path: string | undefined = `${roster}/${name}?limit=${limit}`;
-        while (path !== undefined) {
-          const { headers, body }: Read = await as(path);
-          expect(headers.get("x-total-count")).toBe("25");
-          pages.push(...Object.values(body as Record<string, Row[]>)[0]!);
-          const next: string | undefined = /<([^>]+)>; rel="next"/.exec(headers.get("link")!)?.[1];
-          path = next?.slice(service.url.length);
-        }
+        const pages = await walk(as, `${roster}/${name}?limit=${limit}`, 25);
         expect(pages, `${name} by ${limit}`).toEqual(whole);
       }
     }
@@ -136,6 +141,26 @@ test("pages of any size are the whole list, with its length and the addresses of
     expect([behind.headers.get("x-total-count"), behind.body]).toEqual(["25", { users: [] }]);
   }
 });
+
+test.each(["SHARED", "APP"] as const)(
+  "lists of groups, and of several groups, are walked whole, with %s ids",
+  async (subjectType) => {
+    const other = await make.school();
+    const groups: GroupId[] = [];
+    for (let n = 0; n < 5; n++) groups.push(await make.group({ school: other }));
+    await make.people({ school: other, groups, count: 7, groupsEach: 3 });
+    const app = await appWithRoster(make, { subjectType });
+    await make.grant({ app: app.clientId, school: other, groups });
+    const as = await getReader(service, app, ["oneroster:read"]);
+    for (const [name, total] of Object.entries({ classes: 5, courses: 5, users: 7, enrollments: 21 })) {
+      const whole = await rowsOf(as, `${roster}/${name}?limit=1000`);
+      expect(new Set(whole.map(({ sourcedId }) => sourcedId)).size, name).toBe(total);
+      expect(await walk(as, `${roster}/${name}?limit=2`, total), name).toEqual(whole);
+      const filtered = await walk(as, `${roster}/${name}?limit=2&filter=status='active'`, total);
+      expect(filtered, name).toEqual(whole);
+    }
+  },
+);
 
 test("a random page of a sorted or unsorted list is the same part of the whole list", async () => {
   const whole = { "": await idsIn("users", {}), familyName: await idsIn("users", { sort: "familyName" }) };
