@@ -18,7 +18,7 @@ import { handoverPages } from "./handovers/index.ts";
 import { mergerPages } from "./mergers/index.ts";
 import { importPages } from "./imports/index.ts";
 import { operatorPages } from "./operator/index.ts";
-import { makePartnerPages, type AppGuides } from "./partner/index.ts";
+import { makePartnerPages, schoolUsagePages, type AppGuides } from "./partner/index.ts";
 import { peoplePages } from "./people/index.ts";
 import { appPages } from "./apps/index.ts";
 import { auditPages } from "./audit/index.ts";
@@ -71,6 +71,7 @@ export function makePortal({ home, frame, setUp, guides }: PortalOptions): Route
     upstreamServicePages,
     accountPages,
     makePartnerPages(guides),
+    schoolUsagePages,
   ];
   for (const area of areas) router.use(area(frame));
   return router;

@@ -281,6 +281,31 @@ test("a partner sees and downloads by school how many people used the app in a m
   expect((await browser.open("/admin/apps/usage?month=2026-01")).html).not.toContain("Fremde");
 });
 
+test("a school sees and downloads how many of its people used each app, and nothing of other schools", async () => {
+  const { clientId } = await makeWorld();
+  const [school, other] = [await make.school({ name: "Waldschule" }), await make.school({ name: "Bergschule" })];
+  const seats = { month: new Date("2026-01-01"), clientId, change: "" };
+  await prisma.seat.createMany({
+    data: [
+      { ...seats, schoolId: school, signedIn: 31, synced: 7 },
+      { ...seats, schoolId: other, signedIn: 4711, synced: 4712 },
+    ],
+  });
+  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const page = `/admin/schools/${school}/usage`;
+  expect((await browser.open(`/admin/schools/${school}/apps`)).html).toContain(`href="${page}"`);
+  const { html } = await browser.open(`${page}?month=2026-01`);
+  expect(html).toMatch(/>Lernapp<\/t[dh]><td class="number">31<\/td><td class="number">7<\/td>/);
+  const file = await browser.open(`${page}/file?month=2026-01`);
+  expect(file.html).toMatch(new RegExp(`^2026-01;${clientId};Lernapp;${school};Waldschule;31;7$`, "mu"));
+  const asReports = await browser.open(`${page}?month=2026-01&kind=reports`);
+  for (const { html: shown } of [{ html }, file, asReports]) expect(shown).not.toMatch(/Bergschule|471|kind"/);
+  for (const address of [`/admin/schools/${other}/usage`, `/admin/schools/${other}/usage/file`])
+    expect((await browser.open(address)).status).toBe(404);
+  const secretary = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  expect((await secretary.browser.open(page)).status).toBe(403);
+});
+
 test("scopes are asked for with a reason, once at a time", async () => {
   const { clientId, browser, address } = await makeWorld();
   const form = await browser.open(`${address}/scopes`);

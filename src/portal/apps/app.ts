@@ -33,11 +33,12 @@ export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
 const granted: Record<string, boolean> = { yes: true, no: false };
 
 export async function listCatalogue(request: PageRequest) {
-  const { list, query, at, t } = request;
+  const { list, query, at, t, may } = request;
   const [search, chosen] = [query("search"), query("granted")];
   const { items, more } = await list("listCatalogue", { query: { search, granted: granted[chosen] } });
   const address = at(catalogue);
-  const model = { address, search, chosen, apps: items, words: wordsOf(request), more: more(address) };
+  const usage = may("listSeats") ? at("/admin/schools/:schoolId/usage") : null;
+  const model = { address, search, chosen, apps: items, words: wordsOf(request), more: more(address), usage };
   return { title: t("frame.pages.apps"), view: "catalogue", model };
 }
 

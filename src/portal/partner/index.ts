@@ -1,6 +1,6 @@
 import { signOnAdviceTexts } from "../../platform/advice/sign-on/index.ts";
 import { signatureFaultTexts } from "../../../clients/tools/src/signature/index.ts";
-import { makeArea, type Pages } from "../frame/index.ts";
+import { makeArea, onlyIf, type Pages } from "../frame/index.ts";
 import { agreement, loadPdf, showAgreement, uploadPdf, writeDraft } from "./agreement.ts";
 import { app, checkConfirmed, checkReader, listErasures, listSchools } from "./app-page.ts";
 import { makeGuidePages, type AppGuides } from "./guides.ts";
@@ -11,7 +11,7 @@ import { putLogo, readRegistration, registration, showRegistration } from "./reg
 import { rotateSecret, scopes, secret, showScopes, showSecret } from "./scopes.ts";
 import { debugSignature, showSignature } from "./webhooks.ts";
 import { listLog, listRequests, listSignOns } from "./traffic.ts";
-import { handUsage, showUsage } from "./usage.ts";
+import { handUsage, ofSchool, showUsage } from "./usage.ts";
 import * as webhooks from "./webhooks.ts";
 
 const { delivery, endpoint } = webhooks;
@@ -30,6 +30,12 @@ export const makePartnerPages = (guides: AppGuides) =>
   makeArea({ folder: import.meta.dirname, texts, page: "partner", check: checkReader }, (pages) =>
     addPages(pages, guides),
   );
+
+/** `/admin/schools/:schoolId/usage`: who used which app at a school, in numbers. */
+export const schoolUsagePages = makeArea({ folder: import.meta.dirname, texts, page: "apps" }, (pages) => {
+  pages.get(ofSchool, onlyIf("listSeats", showUsage));
+  pages.get(`${ofSchool}/file`, onlyIf("listSeats", handUsage));
+});
 
 function addPages(pages: Pages, guides: AppGuides): void {
   pages.get("/partner", listOwn);

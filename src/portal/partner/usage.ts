@@ -6,13 +6,17 @@ const kinds = {
   reports: { operation: "listAccessReports", columns: ["school", "group", "singleUser", "none", "trial"] },
 } as const;
 
+/** The page of a school, which shows its seats alone. */
+export const ofSchool = "/admin/schools/:schoolId/usage";
+
 const isMonth = /^20\d{2}-(0[1-9]|1[0-2])$/;
 
-/** What is counted, for an app or, without one in the address, for all. */
-function readAsked({ query, path, at, now }: PageRequest) {
-  const kind = query("kind") === "reports" ? ("reports" as const) : ("seats" as const);
+/** What is counted: of a school, of an app, or of all. */
+function readAsked({ query, path, at, now, may }: PageRequest) {
+  const kind = query("kind") === "reports" && may("listAccessReports") ? ("reports" as const) : ("seats" as const);
   const month = isMonth.test(query("month")) ? query("month") : now.toISOString().slice(0, 7);
-  const address = path.clientId === undefined ? "/admin/apps/usage" : at(`${app}/usage`);
+  const place = path.clientId === undefined ? "/admin/apps/usage" : `${app}/usage`;
+  const address = at(path.schoolId === undefined ? place : ofSchool);
   return { kind, month, address, ...kinds[kind] };
 }
 
@@ -30,13 +34,16 @@ type Counted = { clientId: string; appName: string; schoolId: string; schoolName
 >;
 
 async function readCounts(request: PageRequest, given: { limit?: number; cursor?: string | null } = {}) {
+  const { path } = request;
   const { operation, month } = readAsked(request);
-  const { items, ...pages } = await request.list(operation, { query: { app: request.path.clientId, month, ...given } });
+  const { items, ...pages } = await request.list(operation, {
+    query: { school: path.schoolId, app: path.clientId, month, ...given },
+  });
   return { items: items as Counted[], ...pages };
 }
 
 export async function showUsage(request: PageRequest): Promise<PageView> {
-  const { t, path } = request;
+  const { t, path, may } = request;
   const { kind, month, address, columns } = readAsked(request);
   const { items, more } = await readCounts(request);
   const model = {
@@ -49,7 +56,10 @@ export async function showUsage(request: PageRequest): Promise<PageView> {
     months: [...new Set([...listMonths(request.now), month])],
     file: `${address}/file?${new URLSearchParams({ kind, month }).toString()}`,
     ofAll: path.clientId === undefined,
+    ofSchool: path.schoolId !== undefined,
+    hasReports: may("listAccessReports"),
   };
+  if (model.ofSchool) return { title: t("usage.ofSchool"), view: "usage", model };
   if (!model.ofAll) return showAppPage(request, { page: "usage", view: "usage", model });
   return { title: t("usage.all"), view: "usage", page: currentPage(request), model };
 }
