@@ -26,8 +26,8 @@ export type Statements = {
   /** Returns (shown, version). */
   version: Statement<Values>;
   /**
-   * All return (count, items, last): how many, joined, and the last one's position. `page` checks all rows that its offset passes over one by one, `anyPage` reads the
-   * whole list at once; `nextPage` is what comes after the last row of a page.
+   * All return (count, items, last): how many, joined, and the last one's position. `page` checks all rows that its
+   * offset passes over one by one, `anyPage` reads the whole list at once; `nextPage` is what comes after a page.
    */
   page: Statement<Values> | null;
   anyPage: Statement<Values>;

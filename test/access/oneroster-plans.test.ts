@@ -1,0 +1,123 @@
+// @module-tag slow
+// @module-tag every-postgresql
+import type pg from "pg";
+import { beforeAll, expect, test } from "vitest";
+import { enrollments } from "../../src/oneroster/records/enrollments.ts";
+import { classes } from "../../src/oneroster/records/groups.ts";
+import type { Resource } from "../../src/oneroster/records/record.ts";
+import { schools } from "../../src/oneroster/records/schools.ts";
+import { users } from "../../src/oneroster/records/users.ts";
+import { schoolYearAt } from "../../src/oneroster/school-year.ts";
+import { statementsFor, type Selection, type Statements } from "../../src/oneroster/statements.ts";
+import { readSettings } from "../../src/platform/database/shares.ts";
+import type { Statement } from "../../src/platform/database/sql.ts";
+import { testDatabase } from "../support/database.ts";
+import { countRead, explainPrepared, listScanned } from "../support/explain.ts";
+import { fillDatabase, filledApps } from "../support/fill.ts";
+import { bind } from "../support/lists.ts";
+import { setKnownRows } from "../support/statistics.ts";
+
+// A page reads by what it returns. What reads a list as a whole - a count, a filter, a far offset - reads it once, and
+// nothing of other apps. Neither depends on what PostgreSQL believes of the tables.
+
+const size = { schools: 12, people: 3000 };
+const perSchool = size.people / size.schools;
+const db = await testDatabase();
+
+beforeAll(async () => {
+  await fillDatabase(db, size, { analyze: false });
+  await db.pool.query("UPDATE app SET scopes = scopes || '{oneroster:read}'");
+});
+
+const resources = { users, classes, enrollments, orgs: schools };
+type Name = keyof typeof resources;
+
+/** How many records an app with two schools has. One person in 51 has a second school. */
+const lengths: Record<Name, number> = { users: 505, classes: 40, enrollments: 1530, orgs: 2 };
+const selections: Record<string, Selection> = {
+  sourcedId: { filter: "sourcedId='55555555-5555-5555-5555-555555555555'" },
+  status: { filter: "status='tobedeleted'" },
+  dateLastModified: { filter: "dateLastModified>'2030-01-01'" },
+  sorted: { sort: "dateLastModified" },
+};
+const rolesOf: Partial<Record<Name, Selection>> = {
+  users: { filter: "roles.role='teacher'" },
+  enrollments: { filter: "role='teacher'" },
+};
+
+const beginning = "00000000-0000-0000-0000-000000000000";
+const given = {
+  client: filledApps.few,
+  base: "http://localhost",
+  ...schoolYearAt(new Date("2026-10-01")),
+  limit: 10,
+  after: beginning,
+  afterGroup: beginning,
+};
+
+type Cost = { rows: number; scanned: string[] };
+
+async function measure(client: pg.PoolClient, statement: Statement<never>, values: object): Promise<Cost> {
+  const { text, values: inOrder } = bind(statement, values as never);
+  await client.query(`PREPARE measured AS ${text}`);
+  const plan = await explainPrepared(client, "measured", { values: inOrder, options: "ANALYZE, TIMING off" });
+  await client.query("DEALLOCATE measured");
+  return { rows: countRead(plan), scanned: listScanned(plan) };
+}
+
+const [perItem, once] = [150, 1000];
+
+async function findFaults(mode: string): Promise<string[]> {
+  const client = await db.pool.connect();
+  const faults: string[] = [];
+  try {
+    await client.query(`${readSettings}; SET statement_timeout = 0; SET plan_cache_mode = ${mode}`);
+    for (const [name, resource] of Object.entries(resources) as [Name, Resource][]) {
+      const check = async (
+        what: string,
+        made: Statements,
+        part: "page" | "anyPage" | "nextPage" | "count",
+        most: number,
+        offset = 0,
+      ) => {
+        const values = { ...given, ...made.values, offset };
+        const { rows, scanned } = await measure(client, made[part]! as Statement<never>, values);
+        if (rows > most || scanned.length > 0)
+          faults.push(`${mode}, ${name}, ${what}: ${rows} rows, at most ${most}; ${scanned.join()}`);
+      };
+      const make = (selection: Selection) =>
+        statementsFor({ resource, way: {}, ids: "shared", version: "v1p2" }, selection);
+      const whole = once + lengths[name] * (name === "enrollments" ? 20 : 30);
+      // The ids of few people are sorted for each page.
+      const beside = name === "users" ? 8 * perSchool : 0;
+      await check("first page", make({}), "page", once + given.limit * perItem + beside);
+      await check("next page", make({}), "nextPage", once + given.limit * perItem + beside);
+      await check("far page", make({}), "anyPage", whole, Math.max(0, lengths[name] - given.limit));
+      await check("count", make({}), "count", whole);
+      const ofRole = rolesOf[name];
+      const all = { ...selections, ...(ofRole !== undefined && { role: ofRole }) };
+      for (const [what, selection] of Object.entries(all)) {
+        await check(what, make(selection), "anyPage", whole);
+        await check(`count of ${what}`, make(selection), "count", whole);
+      }
+    }
+  } finally {
+    client.release(true);
+  }
+  return faults;
+}
+
+const beliefs = {
+  "nobody ever counted": () =>
+    setKnownRows(db, ["person", "membership", "affiliation", "group", "synced_group", "grant"], "never"),
+  "everything was counted": () => db.pool.query("ANALYZE"),
+};
+
+test.each(Object.keys(beliefs) as (keyof typeof beliefs)[])(
+  "where %s, lists of OneRoster read by what they are",
+  async (belief) => {
+    await beliefs[belief]();
+    const faults = [...(await findFaults("force_custom_plan")), ...(await findFaults("force_generic_plan"))];
+    expect(faults).toEqual([]);
+  },
+);
