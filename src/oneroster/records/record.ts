@@ -75,7 +75,7 @@ export type Resource = {
   single: string;
   fields(reader: Reader, id: Sql): RecordFields;
   source(reader: Reader, way: Way, part: Part): Source;
-  /** The columns of the rows of a page, which are `listed` unless named otherwise; joins for the tables of the fields. */
+  /** The columns of the rows of a page, `listed` unless named otherwise; joins for the tables of the fields. */
   keys: Sql;
   listedAs?: Sql;
   records: (reader: Reader) => Sql;
