@@ -24,7 +24,7 @@ const invented = created.sandbox.schools[0]!.id;
 const rosters = ["/ims/oneroster/v1p1", "/ims/oneroster/rostering/v1p2"];
 const ask = (path: string) => call("GET", `/apps/${app.clientId}/answer?path=${encodeURIComponent(path)}`);
 
-test("no spelling of an address of OneRoster shows a partner a real person", async () => {
+test.each(rosters)("no spelling of an address below %s shows a partner a real person", async (roster) => {
   const ways = [
     `schools/${school}/students`,
     `schools/${school}/enrollments`,
@@ -43,15 +43,14 @@ test("no spelling of an address of OneRoster shows a partner a real person", asy
     `students`,
     `users/${person}`,
   ];
-  for (const roster of rosters)
-    for (const way of ways) {
-      const { status, body } = await ask(`${roster}/${way}`);
-      const text = JSON.stringify(body);
-      expect([way, status === 200 || status === 400, /Realinde/.test(text)]).toEqual([way, true, false]);
-      const path = `${roster}/${way}`;
-      if (!path.includes(person)) expect([way, text.includes(person)]).toEqual([way, false]);
-    }
-  const own = await ask(`${rosters[0]}/schools/${invented}/students?limit=5`);
+  for (const way of ways) {
+    const path = `${roster}/${way}`;
+    const { status, body } = await ask(path);
+    const text = JSON.stringify(body);
+    expect([way, status === 200 || status === 400, /Realinde/.test(text)]).toEqual([way, true, false]);
+    if (!path.includes(person)) expect([way, text.includes(person)]).toEqual([way, false]);
+  }
+  const own = await ask(`${roster}/schools/${invented}/students?limit=5`);
   expect((own.body as Schemas["AppAnswer"]).body).toContain("student");
 });
 
