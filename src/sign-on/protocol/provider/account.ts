@@ -8,8 +8,7 @@ import type { Decisions, Pair } from "../consent.ts";
 import type { TokenClaims, PersonClaims } from "../contract.ts";
 import { makePseudonym } from "../../../accounts/index.ts";
 import { lacksSecondFactor, lacksStaffFactor } from "../scopes.ts";
-import { once, questions, whileConsuming, getRequest, recordSignIn } from "../storage/request.ts";
-import type { SignIn } from "../storage/write.ts";
+import { once, questions, getRequest, recordSignIn } from "../storage/request.ts";
 import type { ProviderDeps } from "../deps.ts";
 
 export function findRight(deps: ProviderDeps, pair: Pair): Promise<SignOnRight> {
@@ -54,7 +53,7 @@ export function makeFindAccount(deps: ProviderDeps) {
     // It makes the app's own id of the person, if it is the first.
     if (isSignIn && right.kind === "allowed" && !right.isUser) await recordFirstSignIn(deps.firstSignIns, signIn);
     if (token && (await findOwnId(deps, pair)) === null) return undefined;
-    if (isSignIn) noteSignIn({ ...signIn, requestId: requestIdOf(ctx) });
+    if (isSignIn) recordSignIn(getRequest(), { ...signIn, requestId: requestIdOf(ctx) });
     return {
       accountId: sub,
       async claims(use, scope, requested) {
@@ -88,11 +87,6 @@ async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | 
 function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, requested: object): Every<TokenClaims> {
   const { rat } = requested as { rat?: { value: number } };
   return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti as string, rat: rat?.value as number };
-}
-
-function noteSignIn(signIn: SignIn): void {
-  const request = getRequest();
-  request.work = recordSignIn(whileConsuming(request), signIn);
 }
 
 function noteSchool(ctx: { res: object }, schoolId: SchoolId | null): void {

@@ -4,18 +4,8 @@ import { secondsUntil, type Bucket, takeToken } from "../../../platform/database
 import { findTokenFault, noteTokenFault } from "../diagnosis.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
 import { endSession } from "../logout/end-session.ts";
-import {
-  findRequest,
-  type FoundCode,
-  type ProviderRequest,
-  runRequest,
-  startRequest,
-  beforeChange,
-  getRequest,
-  committed,
-  notify,
-  recordLogout,
-} from "../storage/request.ts";
+import { committed, findRequest, getRequest, runRequest, startChange, startRequest } from "../storage/request.ts";
+import type { FoundCode, ProviderRequest } from "../storage/request.ts";
 import { makeAnswerApp, type AnswerApp, answerKeys, polishAnswer, refuseToken } from "./answers.ts";
 import { commit, countInteraction, keepHintOfInteraction } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
@@ -200,19 +190,14 @@ async function noteRefusedSession(
 /** Notifies the app once the end of the session is committed. */
 function notifyOfLogout({ clock }: ProviderDeps, notice: { clientId: string; personId: string }): void {
   const request = getRequest();
-  request.work = notify(beforeChange(request), { ...notice, sid: request.session!.uid, at: clock() });
+  startChange(request).notices.push({ ...notice, sid: request.session!.uid, at: clock() });
 }
 
 function auditLogout({ clock }: ProviderDeps, ctx: KoaContextWithOIDC): void {
-  const request = getRequest();
-  const { work, session } = request;
+  const { work, session } = getRequest();
   if (work.state !== "changing" || work.session.kind !== "ended" || !session?.personId) return;
-  request.work = recordLogout(work, {
-    at: clock(),
-    personId: session.personId,
-    clientId: ctx.oidc.client?.clientId,
-    requestId: requestIdOf(ctx),
-  });
+  const [personId, clientId] = [session.personId, ctx.oidc.client?.clientId];
+  work.logout = { at: clock(), personId, clientId, requestId: requestIdOf(ctx) };
 }
 
 /** The upstream session that the session of this request is based on. */

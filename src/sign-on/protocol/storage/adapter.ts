@@ -6,20 +6,16 @@ import { changeInteraction, deleteArtifact, deleteGrant, findSessionByUid, hashI
 import type { Artifact, FoundArtifact } from "./artifact.ts";
 import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
 import {
-  once,
-  questions,
-  remember,
   beforeChange,
-  beforeConsume,
-  beforePut,
+  consume,
   findRequest,
   noteStanding,
-  changeSession,
-  consume,
-  endSession,
-  keepSession,
+  once,
   put,
+  questions,
+  remember,
   remove,
+  startChange,
 } from "./request.ts";
 import type { ProviderRequest, Standing, FoundToken, UnitOfWork } from "./request.ts";
 import type { Store } from "./store.ts";
@@ -126,22 +122,21 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       const artifact = toArtifact(kind, id, kept, { expiresAt, standings: request?.standings });
       if (!request) await storeAtOnce(deps, artifact);
       else if (kind === "Session" && request.session?.uid === payload.uid) saveSession(request, artifact);
-      else request.work = put(beforePut(request), artifact);
+      else put(request, artifact);
     },
 
     async consume(id) {
       const request = findRequest();
       if (!request) throw new Error("a token is used up in a request only");
-      const token = await getToken(deps, request, { kind, idHash: hashId(id) });
-      request.work = consume(beforeConsume(request), token, deps.clock());
+      consume(request, await getToken(deps, request, { kind, idHash: hashId(id) }), deps.clock());
     },
 
     async destroy(id) {
       const request = findRequest();
       const key = { kind, idHash: hashId(id) };
       if (!request) await deleteArtifact(db.pool, key);
-      else if (kind !== "Session") request.work = remove(beforeChange(request), key);
-      else if (request.session) request.work = endSession(beforeChange(request), request.session.uid);
+      else if (kind !== "Session") remove(request, key);
+      else if (request.session) startChange(request).session = { kind: "ended", uid: request.session.uid };
     },
 
     revokeByGrantId: (grantId) => deleteGrant(db.pool, grantId),
@@ -233,11 +228,12 @@ function isInGrace(
   return clock().getTime() - found.consumedAt.getTime() <= refreshGraceSeconds * 1000;
 }
 
-// The library changes a session's id by destroying it first, and saves it at every request.
+// The library changes a session's id by destroying it first, which a change replaces, and saves it at every request.
 function saveSession(request: ProviderRequest, artifact: Artifact): void {
   const work = beforeChange(request);
-  const isSame = request.session !== null && isSameSession(request.session, artifact);
-  request.work = isSame ? keepSession(work) : changeSession(work, { ...artifact, uid: artifact.payload.uid ?? "" });
+  if (request.session === null || !isSameSession(request.session, artifact))
+    startChange(request).session = { kind: "changed", change: { ...artifact, uid: artifact.payload.uid ?? "" } };
+  else if (work.state === "changing" && work.session.kind === "ended") work.session = { kind: "kept" };
 }
 
 const listPuts = (work: UnitOfWork): Artifact[] => ("puts" in work ? [...work.puts.values()] : []);

@@ -1,7 +1,7 @@
 import type { NewNotice } from "../../../accounts/index.ts";
 import type { Bucket } from "../../../platform/database/token-bucket.ts";
 import type { Artifact, Key } from "./artifact.ts";
-import type { SignIn, TokenUse, Logout, SessionChange, SessionFate, Write } from "./write.ts";
+import type { SignIn, TokenUse, Logout, SessionFate, Write } from "./write.ts";
 import type { App, SignOnRight, Subject } from "../../../access/index.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import type { Presented } from "./lookup.ts";
@@ -44,70 +44,10 @@ export type Committed = { readonly state: "committed" };
  */
 export type UnitOfWork = Reading | Changing | Consuming | Committed;
 
-export const reading: Reading = { state: "reading" };
+const reading: Reading = { state: "reading" };
 export const committed: Committed = { state: "committed" };
 
-const startChanging = (): Changing => ({
-  state: "changing",
-  puts: new Map(),
-  removals: new Map(),
-  notices: [],
-  session: { kind: "kept" },
-  logout: null,
-});
-
-const change = (work: Reading | Changing): Changing => (work.state === "reading" ? startChanging() : work);
 const keyOf = ({ kind, idHash }: Key): string => `${kind} ${idHash.toString("base64url")}`;
-
-export function put(work: Reading | Changing | Consuming, artifact: Artifact): Changing | Consuming {
-  const next = work.state === "consuming" ? work : change(work);
-  next.puts.set(keyOf(artifact), artifact);
-  return next;
-}
-
-export function remove(work: Reading | Changing, key: Key): Changing {
-  const next = change(work);
-  next.removals.set(keyOf(key), key);
-  return next;
-}
-
-/** Replaces an end, because the library gives a session a new id by destroying and saving it. */
-export function changeSession(work: Reading | Changing, sessionChange: SessionChange): Changing {
-  const next = change(work);
-  next.session = { kind: "changed", change: sessionChange };
-  return next;
-}
-
-export function keepSession(work: Reading | Changing): Reading | Changing {
-  if (work.state === "changing" && work.session.kind === "ended") work.session = { kind: "kept" };
-  return work;
-}
-
-export function endSession(work: Reading | Changing, uid: string): Changing {
-  const next = change(work);
-  next.session = { kind: "ended", uid };
-  return next;
-}
-
-export function notify(work: Reading | Changing, notice: NewNotice): Changing {
-  const next = change(work);
-  next.notices.push(notice);
-  return next;
-}
-
-export function recordLogout(work: Changing, logout: Logout): Changing {
-  work.logout = logout;
-  return work;
-}
-
-export function consume(_work: Reading, token: FoundToken, at: Date): Consuming {
-  return { state: "consuming", token, at, puts: new Map(), signIn: null };
-}
-
-export function recordSignIn(work: Consuming, signIn: SignIn): Consuming {
-  work.signIn = signIn;
-  return work;
-}
 
 /** The artifact of a request that only stores one; several such requests are written together. */
 export function findOnlyPut({ puts, removals, notices, session, logout }: Changing): Artifact | null {
@@ -250,10 +190,31 @@ function expectState<State extends UnitOfWork["state"]>(
   return work as Extract<UnitOfWork, { state: State }>;
 }
 
-export const beforePut = (request: ProviderRequest): Reading | Changing | Consuming =>
-  expectState(request, "store an artifact", ["reading", "changing", "consuming"]);
 export const beforeChange = (request: ProviderRequest): Reading | Changing =>
   expectState(request, "change what is stored", ["reading", "changing"]);
-export const beforeConsume = (request: ProviderRequest): Reading => expectState(request, "use a token up", ["reading"]);
-export const whileConsuming = (request: ProviderRequest): Consuming =>
-  expectState(request, "record a sign-in", ["consuming"]);
+
+/** What the request changes, to add to. */
+export function startChange(request: ProviderRequest): Changing {
+  const work = beforeChange(request);
+  if (work.state === "changing") return work;
+  const [puts, removals] = [new Map<string, Artifact>(), new Map<string, Key>()];
+  return (request.work = { state: "changing", puts, removals, notices: [], session: { kind: "kept" }, logout: null });
+}
+
+export function put(request: ProviderRequest, artifact: Artifact): void {
+  const work = expectState(request, "store an artifact", ["reading", "changing", "consuming"]);
+  const { puts } = work.state === "consuming" ? work : startChange(request);
+  puts.set(keyOf(artifact), artifact);
+}
+
+export const remove = (request: ProviderRequest, key: Key): void =>
+  void startChange(request).removals.set(keyOf(key), key);
+
+export function consume(request: ProviderRequest, token: FoundToken, at: Date): void {
+  expectState(request, "use a token up", ["reading"]);
+  request.work = { state: "consuming", token, at, puts: new Map(), signIn: null };
+}
+
+export function recordSignIn(request: ProviderRequest, signIn: SignIn): void {
+  expectState(request, "record a sign-in", ["consuming"]).signIn = signIn;
+}

@@ -127,19 +127,7 @@ export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
 
 export function makeStoreByRoute({ signOn, tokens }: Shares, clock: Clock): Store {
   const [store, tokenStore] = [makeStore(signOn, clock), makeStore(tokens, clock)];
-  const byRoute =
-    <Asked, Answer>(pick: (from: Store) => (asked: Asked) => Promise<Answer>) =>
-    (asked: Asked): Promise<Answer> =>
-      pick(isAtTokenEndpoint() ? tokenStore : store)(asked);
-  return {
-    findArtifact: byRoute(({ findArtifact }) => findArtifact),
-    findSession: byRoute(({ findSession }) => findSession),
-    findInteraction: byRoute(({ findInteraction }) => findInteraction),
-    findToken: byRoute(({ findToken }) => findToken),
-    findApp: byRoute(({ findApp }) => findApp),
-    findRight: byRoute(({ findRight }) => findRight),
-    findDecisions: byRoute(({ findDecisions }) => findDecisions),
-    put: byRoute(({ put }) => put),
-    useToken: byRoute(({ useToken }) => useToken),
-  };
+  const pick = () => (isAtTokenEndpoint() ? tokenStore : store);
+  const byRoute = (name: keyof Store) => [name, (asked: never) => pick()[name](asked)] as const;
+  return Object.fromEntries((Object.keys(store) as (keyof Store)[]).map(byRoute)) as Store;
 }
