@@ -7,7 +7,7 @@ import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { checkLimit, run, sql, statement, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
-import { connectionNotFound, findConnection, lockConnection } from "./connection.ts";
+import { connectionNotFound, defaults, findConnection, lockConnection } from "./connection.ts";
 import type { Connection, ConnectionSettings, ConnectionUpdate, NewConnection, RuleField } from "./connection.ts";
 import type { ConnectionId } from "./ids.ts";
 import { type Profile, profiles } from "./profiles.ts";
@@ -128,23 +128,6 @@ export async function createConnectionIn(
   return id;
 }
 
-const defaults = {
-  issuer: null,
-  clientId: null,
-  secretExpiresAt: null,
-  tenant: null,
-  schoolClaim: null,
-  schoolValue: null,
-  ruleClaim: null,
-  ruleField: "SOURCE_SYSTEM_IDENTIFIER" as const,
-  normalisations: [],
-  groupIds: [],
-  createsGuests: false,
-  confirmedForStaff: true,
-  trustedForSecondFactor: false,
-  endsUpstreamSession: false,
-};
-
 const mostOfSchool = 20;
 
 const exists = (message: string) => new AppError("conflict", "upstream_connection_exists", message);
@@ -235,26 +218,11 @@ const withIssuer = (
     ? { ...given, issuer: null }
     : given;
 
-const settingsOf = (of: Connection): ConnectionSettings => ({
-  name: of.name,
-  issuer: of.issuer,
-  clientId: of.clientId,
-  secretExpiresAt: of.secretExpiresAt,
-  authMethod: of.authMethod,
-  scopes: of.scopes,
-  tenant: of.tenant,
-  schoolClaim: of.schoolClaim,
-  schoolValue: of.schoolValue,
-  subjectClaim: of.subjectClaim,
-  ruleClaim: of.ruleClaim,
-  ruleField: of.ruleField,
-  normalisations: of.normalisations,
-  groupIds: of.groupIds,
-  createsGuests: of.createsGuests,
-  confirmedForStaff: of.confirmedForStaff,
-  trustedForSecondFactor: of.trustedForSecondFactor,
-  endsUpstreamSession: of.endsUpstreamSession,
-});
+function settingsOf(of: Connection): ConnectionSettings {
+  const { name, authMethod, scopes, subjectClaim } = of;
+  const rest = Object.keys(defaults).map((setting) => [setting, of[setting as keyof typeof defaults]]);
+  return { ...(Object.fromEntries(rest) as typeof defaults), name, authMethod, scopes, subjectClaim };
+}
 
 function checkComplete(of: Pick<Connection, "issuer" | "clientId" | "hasSecret" | "testedAt">): void {
   if (of.issuer === null || of.clientId === null || !of.hasSecret)

@@ -12,50 +12,46 @@ export type RuleField = UpstreamRuleField;
 export type Normalisation = UpstreamNormalisation;
 export type ConnectionState = UpstreamState;
 
-/** Which claim must equal which field of the roster. Without a claim, staff link by hand only. */
-export type Rule = {
-  ruleClaim: string | null;
-  ruleField: RuleField;
-  normalisations: Normalisation[];
-};
-
-export type ConnectionSettings = Rule & {
-  name: string;
-  issuer: string | null;
-  clientId: string | null;
-  secretExpiresAt: Date | null;
-  authMethod: AuthMethod;
-  scopes: string[];
-  tenant: string | null;
-  /** Both are null where all accounts of the provider are of this school. */
-  schoolClaim: string | null;
-  schoolValue: string | null;
-  subjectClaim: string;
-  /** Only people of these groups; empty: everybody at home in the school. */
-  groupIds: GroupId[];
-  createsGuests: boolean;
-  /** Whether people other than pupils may sign in. */
-  confirmedForStaff: boolean;
-  trustedForSecondFactor: boolean;
-  endsUpstreamSession: boolean;
-};
-
-export type Connection = ConnectionSettings & {
+type Coded = {
   id: ConnectionId;
   schoolId: SchoolId;
-  profile: Profile;
-  hasSecret: boolean;
-  state: ConnectionState;
-  /** When its discovery document was last read. */
-  metadataReadAt: Date | null;
-  testedAt: Date | null;
-  lastSuccessAt: Date | null;
-  failingSince: Date | null;
+  authMethod: AuthMethod;
+  groupIds: GroupId[];
   lastFailure: FailureCode | null;
-  lastFailureAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
 };
+/** A row, whose columns prisma/schema describes. */
+export type StoredConnection = Omit<Prisma.UpstreamConnectionModel, keyof Coded> & Coded;
+
+const omitted = { metadata: true, keys: true, keysReadAt: true, refreshAt: true } as const;
+type Row = Omit<Prisma.UpstreamConnectionModel, keyof typeof omitted>;
+
+export type Connection = Omit<StoredConnection, keyof typeof omitted | "clientSecret"> & { hasSecret: boolean };
+
+/** Which claim must equal which field of the roster. Without a claim, staff link by hand only. */
+export type Rule = Pick<Connection, "ruleClaim" | "ruleField" | "normalisations">;
+
+/** The settings of a new connection, apart from those that its profile decides. */
+export const defaults = {
+  issuer: null,
+  clientId: null,
+  secretExpiresAt: null,
+  tenant: null,
+  schoolClaim: null,
+  schoolValue: null,
+  ruleClaim: null,
+  ruleField: "SOURCE_SYSTEM_IDENTIFIER" as const,
+  normalisations: [],
+  groupIds: [],
+  createsGuests: false,
+  confirmedForStaff: true,
+  trustedForSecondFactor: false,
+  endsUpstreamSession: false,
+} satisfies Partial<Connection>;
+
+export type ConnectionSettings = Pick<
+  Connection,
+  keyof typeof defaults | "name" | "authMethod" | "scopes" | "subjectClaim"
+>;
 
 /** What is left out is as the profile says. */
 export type NewConnection = Partial<ConnectionSettings> & {
@@ -72,9 +68,6 @@ export type ConnectionUpdate = Partial<ConnectionSettings> & {
 
 export const connectionNotFound = (): AppError =>
   new AppError("not_found", "upstream_connection_not_found", "The connection does not exist.");
-
-const omitted = { metadata: true, keys: true, keysReadAt: true, refreshAt: true } as const;
-type Row = Omit<Prisma.UpstreamConnectionModel, keyof typeof omitted>;
 
 const present = ({ clientSecret, ...row }: Row): Connection => ({
   ...row,

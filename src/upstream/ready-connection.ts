@@ -1,41 +1,18 @@
-import type { GroupId, SchoolId } from "../directory/index.ts";
 import { openJson, sealJson, secretPurpose } from "./sealed-json.ts";
-import { fields, findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { fields, findRows, pick, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import type { Queryable, Sql } from "../platform/database/sql.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import type { ConnectionState, Rule } from "./connection.ts";
+import type { StoredConnection } from "./connection.ts";
 import { UpstreamError } from "./failures.ts";
-import type { ConnectionId } from "./ids.ts";
 import type { KeySet, Metadata } from "./metadata.ts";
-import type { AuthMethod, Profile } from "./profiles.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 
 /** What a round trip needs of a connection. */
-export type ConnectionRow = Rule & {
-  id: ConnectionId;
-  schoolId: SchoolId;
-  profile: Profile;
-  issuer: string | null;
-  clientId: string | null;
-  clientSecret: Buffer | null;
-  authMethod: AuthMethod;
-  scopes: string[];
-  tenant: string | null;
-  schoolClaim: string | null;
-  schoolValue: string | null;
-  subjectClaim: string;
-  state: ConnectionState;
-  groupIds: GroupId[];
-  createsGuests: boolean;
-  confirmedForStaff: boolean;
-  trustedForSecondFactor: boolean;
-  endsUpstreamSession: boolean;
-  metadata: Metadata | null;
-  keys: KeySet | null;
-  keysReadAt: Date | null;
-  lastSuccessAt: Date | null;
-  failingSince: Date | null;
-};
+export type ConnectionRow = Omit<
+  StoredConnection,
+  | ("name" | "secretExpiresAt" | "metadataReadAt" | "refreshAt" | "testedAt" | "createdAt" | "updatedAt")
+  | ("lastFailure" | "lastFailureAt" | "clientSecret" | "metadata" | "keys")
+> & { clientSecret: Buffer | null; metadata: Metadata | null; keys: KeySet | null };
 
 /** A connection whose provider can be called. */
 export type ReadyConnection = Omit<ConnectionRow, "issuer" | "clientId" | "clientSecret"> & {
@@ -46,33 +23,28 @@ export type ReadyConnection = Omit<ConnectionRow, "issuer" | "clientId" | "clien
 
 export const connection = table("upstreamConnection", "connection");
 
+const provider = pick(
+  connection,
+  "id",
+  "schoolId",
+  "profile",
+  "issuer",
+  "clientId",
+  "clientSecret",
+  "authMethod",
+  "scopes",
+);
+const accounts = pick(connection, "tenant", "schoolClaim", "schoolValue", "subjectClaim", "ruleClaim", "ruleField");
+const effects = pick(connection, "createsGuests", "confirmedForStaff", "trustedForSecondFactor", "endsUpstreamSession");
+const states = pick(connection, "state", "metadata", "keys", "keysReadAt", "lastSuccessAt", "failingSince");
+
 export const connectionFields: Sql = fields<ConnectionRow>({
-  id: connection.id,
-  schoolId: connection.schoolId,
-  profile: connection.profile,
-  issuer: connection.issuer,
-  clientId: connection.clientId,
-  clientSecret: connection.clientSecret,
-  authMethod: connection.authMethod,
-  scopes: connection.scopes,
-  tenant: connection.tenant,
-  schoolClaim: connection.schoolClaim,
-  schoolValue: connection.schoolValue,
-  subjectClaim: connection.subjectClaim,
-  ruleClaim: connection.ruleClaim,
-  ruleField: connection.ruleField,
+  ...provider,
+  ...accounts,
+  ...effects,
+  ...states,
   normalisations: sql`${connection.normalisations}::text[]`,
-  state: connection.state,
   groupIds: sql`${connection.groupIds}::text[]`,
-  createsGuests: connection.createsGuests,
-  confirmedForStaff: connection.confirmedForStaff,
-  trustedForSecondFactor: connection.trustedForSecondFactor,
-  endsUpstreamSession: connection.endsUpstreamSession,
-  metadata: connection.metadata,
-  keys: connection.keys,
-  keysReadAt: connection.keysReadAt,
-  lastSuccessAt: connection.lastSuccessAt,
-  failingSince: connection.failingSince,
 });
 
 /** Errors: CONNECTION_OFF while something is missing. */
