@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
-import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import world from "../../demo/demo.json" with { type: "json" };
 import { expectAccessible, useBrowser } from "./support/browser.ts";
 import { startDemoService, type DemoService } from "./support/demo-service.ts";
+import { giveAuthenticator } from "./support/authenticator.ts";
 import { expectHeading, logIn, press } from "./support/steps.ts";
 
 const { newPage } = useBrowser();
@@ -13,28 +13,11 @@ beforeAll(async () => {
   service = await startDemoService();
 });
 
-/** A platform authenticator that says yes. */
-async function giveAuthenticator(page: Page) {
-  const session = await page.context().newCDPSession(page);
-  await session.send("WebAuthn.enable");
-  const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-    },
-  });
-  const listCredentials = async () => (await session.send("WebAuthn.getCredentials", { authenticatorId })).credentials;
-  return { session, authenticatorId, listCredentials };
-}
-
 const [operator, , , partner] = world.staff;
 
 test("a passkey is set up, proves the next sign-in, and a foreign one does not", async () => {
   const page = await newPage();
-  const own = await giveAuthenticator(page);
+  const own = await giveAuthenticator(page, "security key");
   await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
   await logIn(page, operator!);
   await expectHeading(page, "Ihr zweiter Faktor");
@@ -64,7 +47,7 @@ test("a passkey is set up, proves the next sign-in, and a foreign one does not",
   expect((await own.listCredentials())[0]!.signCount).toBeGreaterThan(credential!.signCount);
 
   const other = await newPage();
-  const foreign = await giveAuthenticator(other);
+  const foreign = await giveAuthenticator(other, "security key");
   await foreign.session.send("WebAuthn.addCredential", {
     authenticatorId: foreign.authenticatorId,
     credential: { ...credential!, privateKey: makeOtherKey() },
@@ -83,7 +66,7 @@ const makeOtherKey = (): string =>
 
 test("an answer of a passkey is good once", async () => {
   const page = await newPage();
-  await giveAuthenticator(page);
+  await giveAuthenticator(page, "security key");
   await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
   await logIn(page, partner!);
   await page.goto(`${service.url}/sign-in/second-factor/passkey`);

@@ -3,7 +3,8 @@ import { beforeAll, expect, test, vi } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff } from "../../support/admin.ts";
 import { type Browser, makeBrowser, type Shown } from "../../support/browser.ts";
-import { askFor, exchange, getUserTokens, type TestApp } from "../../support/token.ts";
+import { makePasskey, useBy } from "../../support/passkey.ts";
+import { askFor, exchange, getUserTokens, giveLogin, type TestApp } from "../../support/token.ts";
 import { pressLogin, startUpstreamWorld } from "./upstream-world.ts";
 
 const world = startUpstreamWorld();
@@ -80,6 +81,28 @@ test("a sign-on with a card takes 12 statements", async () => {
     "sign-in-card-find.2",
     "sign-in-card-use",
     "sign-on.findInteractions",
+    "sign-on.changeInteraction",
+    "sign-on.findInteractions",
+    "sign-on.write",
+    "sign-on.findTokensWithSubject",
+    "sign-on.useTokens",
+  ]);
+});
+
+test("a sign-on with a passkey takes 11 statements: one finds it, and one records its use", async () => {
+  const { service, make, school } = world;
+  const personId = await make.person({ school, role: "TEACHER" });
+  const login = await giveLogin(service.db, personId);
+  await getUserTokens(service, app, login);
+  const authenticator = await makePasskey(service, login);
+  const browser = makeBrowser(service.url);
+  expect(await readStatements(browser, (page) => useBy(browser, page, authenticator))).toEqual([
+    "access.findApp",
+    "sign-on.openInteraction.1",
+    "sign-on.findInteractions",
+    "sign-on.findInteractions",
+    "sign-in-passkey-find.2",
+    "sign-in-passkey-use.1",
     "sign-on.changeInteraction",
     "sign-on.findInteractions",
     "sign-on.write",
