@@ -23,25 +23,6 @@ const shownValue = (value: unknown): string | null => {
   return typeof value === "object" ? value && JSON.stringify(value) : String(value as string | boolean);
 };
 
-const secretLines = (secret: string | null): string[] =>
-  secret === null ? [] : [`Client secret: ${secret}`, "The secret is not shown again."];
-
-const created = ({ clientId, clientSecret }: Schemas["AppCredentials"]): Result => ({
-  lines: [`Client id: ${clientId}`, ...secretLines(clientSecret)],
-  quiet: [clientId, clientSecret].filter((one) => one !== null),
-  data: { clientId, clientSecret },
-});
-
-function secretRotated({ clientId, clientSecret, oldSecretEndsAt }: Schemas["AppCredentials"]): Result {
-  const end =
-    oldSecretEndsAt === null ? "The old one is no longer valid." : `The old one is valid until ${oldSecretEndsAt}.`;
-  return {
-    lines: [...secretLines(clientSecret), end],
-    quiet: clientSecret === null ? [] : [clientSecret],
-    data: { clientId, clientSecret, oldSecretEndsAt },
-  };
-}
-
 const show = (app: AdminApp): Result => ({
   lines: recordLines(Object.fromEntries(Object.entries(app).map(([name, value]) => [name, shownValue(value)]))),
   quiet: [app.clientId],
@@ -77,7 +58,7 @@ function showSignOns(attempts: readonly SignOnAttempt[]): Result {
 }
 
 export const extensions: Extensions = {
-  create: { body: readKeys, print: created },
+  create: { body: readKeys },
   update: {
     body: readKeys,
     send: async ({ api }, { path, body }) => {
@@ -90,7 +71,6 @@ export const extensions: Extensions = {
       data,
     }),
   },
-  "rotate-secret": { print: secretRotated },
   show: { print: show },
   "sign-ons": { print: showSignOns },
 };

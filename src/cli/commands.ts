@@ -20,7 +20,6 @@ export const commands: Commands = {
     upstream: () => import("./upstream.ts"),
     card: () => import("./card.ts"),
     handover: () => import("./handover.ts"),
-    merger: () => import("./merger.ts"),
     group: () => import("./group.ts"),
     membership: () => import("./membership.ts"),
     retention: () => import("./retention.ts"),

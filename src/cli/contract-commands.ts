@@ -14,7 +14,7 @@ import {
 } from "./lines.ts";
 import { writeNewFile } from "./new-file.ts";
 import { argument, option, required, UsageError, type Argument, type Option } from "./option.ts";
-import { fill, fillData, holds } from "./template.ts";
+import { fill, fillData, fillLines, holds } from "./template.ts";
 
 type Input = {
   in: "path" | "query" | "body";
@@ -342,11 +342,13 @@ function printAnswer(command: ContractCommand, answer: unknown, sent: readonly u
   const scopes = [answer, ...sent];
   const { record, table, lines = [], quiet = record === undefined ? [] : ["$id"], data, fails } = command;
   const rows = Object.entries(record ?? {}).map(([label, template]) => [label, fill(template, scopes)] as const);
-  const lineOf = (line: string) => fill(line, scopes) ?? (line === "" ? "" : line.startsWith("[") ? [] : "–");
   const listed = table && (fillData(`$${table.of}`, scopes) as Item[]);
   return {
     ...(listed && { table: tableOf(listed, columnsOf(table.columns)) }),
-    lines: [...recordLines(Object.fromEntries(rows)), ...withoutEmptyEnd([lines].flat().flatMap(lineOf))],
+    lines: [
+      ...recordLines(Object.fromEntries(rows)),
+      ...withoutEmptyEnd([lines].flat().flatMap((line) => fillLines(line, scopes))),
+    ],
     quiet: quiet.flatMap((template) => [fillData(template, scopes) ?? []].flat().map(String)),
     ...(fails !== undefined && { hasFailed: holds(fails, scopes) }),
     data:
@@ -367,7 +369,7 @@ function idsOf({ args }: ContractCommand, values: Values): object {
   return Object.fromEntries(args.map(({ name, label }) => [label, values[name]]));
 }
 
-export const changeText = ({ appName, people, groups, schools }: Schemas["ViewChange"]): string => {
+const changeText = ({ appName, people, groups, schools }: Schemas["ViewChange"]): string => {
   const count = (of: Schemas["ViewChangeCounts"]) => `${of.enter} enter, ${of.change} change, ${of.leave} leave`;
   return `${appName}: people ${count(people)}; groups ${count(groups)}; schools ${count(schools)}.`;
 };

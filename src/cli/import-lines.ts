@@ -11,16 +11,6 @@ type School = Schemas["ImportSchool"];
 const scopeOf = ({ mode, people }: Pick<Import, "mode" | "people">): string =>
   people === "ALL" ? mode : `${mode} ${people}`;
 
-export const importColumns: Columns<Import> = {
-  id: ({ id }) => id,
-  created: ({ createdAt }) => createdAt.slice(0, 16),
-  state: ({ state }) => state,
-  format: ({ format }) => format,
-  mode: scopeOf,
-  file: ({ fileName }) => fileName,
-  schools: ({ schools }) => String(schools.length),
-};
-
 export function importLines(
   record: Import,
   faults: readonly Schemas["ImportFault"][],

@@ -6,7 +6,6 @@ import * as calls from "./import-calls.ts";
 import {
   changedGroupColumns,
   columnLines,
-  importColumns,
   importLines,
   leftOutCsv,
   mappingColumns,
@@ -149,7 +148,6 @@ export const extensions: Extensions = {
   mappings: { columns: mappingColumns },
   people: { columns: personColumns },
   groups: { columns: changedGroupColumns },
-  list: { columns: importColumns },
 };
 
 async function show(service: Service, record: Schemas["Import"], maxFaults = 1000): Promise<Result> {

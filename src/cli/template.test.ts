@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fill, fillData, pathsIn } from "./template.ts";
+import { fill, fillData, fillLines, pathsIn } from "./template.ts";
 
 const answer = {
   people: 1,
@@ -8,6 +8,7 @@ const answer = {
   groups: [{ id: "x" }, { id: "y" }],
   sync: false,
   state: "AT_ONCE",
+  at: "2026-02-03T08:00:05Z",
 };
 const sent = { note: "$people", into: null, empty: [], nothing: null };
 
@@ -27,6 +28,7 @@ test.each<[template: string, printed: string | null]>([
   ["$missing{$id}", "none"],
   ["$empty+scopes:words", "a b"],
   ["$state:lower", "at once"],
+  ["$at:minute", "2026-02-03T08:00"],
   ["Moved[ to $into.name][ for $nothing][ by $empty].", "Moved to 5b."],
   ["[sync?on][!sync?off][state=AT_ONCE? now][!state=AT_ONCE? later]", "off now"],
   ["[into?$people[, $nothing]] [really]", "1 really"],
@@ -39,6 +41,16 @@ test.each<[template: string, printed: string | null]>([
 test("a value that looks like a template is printed as it is", () => {
   expect(fill("Note: $note", [answer, sent])).toBe("Note: $people");
   expect(fill("[Note: $note]", [{ note: "[$people]" }])).toBe("Note: [$people]");
+});
+
+test("a line is left out with what it says, or stands for each item of a list", () => {
+  const linesOf = (template: string) => fillLines(template, [answer, sent]);
+  expect(linesOf("[Gone: $nothing]")).toEqual([]);
+  expect(linesOf("$nothing")).toEqual(["–"]);
+  expect(linesOf("")).toEqual([""]);
+  expect(linesOf("$groups{Group $id.}")).toEqual(["Group x.", "Group y."]);
+  expect(linesOf("$people{$id}")).toEqual([]);
+  expect(linesOf("All: $groups{$id}")).toEqual(["All: x, y"]);
 });
 
 test("data keeps the kind of a value", () => {

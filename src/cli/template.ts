@@ -6,7 +6,7 @@ import { counted, nameOf } from "./lines.ts";
  */
 const name = String.raw`[a-zA-Z][a-zA-Z0-9]*`;
 const token = new RegExp(
-  String.raw`\$(?<paths>${name}(?:[.|+]${name})*)(?::(?<format>name|words|commas|size|lower)|\((?<first>[^()/]+)/?(?<second>[^()]*)\)|(?<items>\{))?` +
+  String.raw`\$(?<paths>${name}(?:[.|+]${name})*)(?::(?<format>name|words|commas|size|lower|minute)|\((?<first>[^()/]+)/?(?<second>[^()]*)\)|(?<items>\{))?` +
     String.raw`|(?<optional>\[)(?:(?<condition>!?${name}(?:\.${name})*(?:=\w+)?)\?)?|(?<end>[\]}])|[^$[\]}]+|\$`,
   "gy",
 );
@@ -62,6 +62,9 @@ function find(paths: string, scopes: readonly unknown[]): unknown {
   return missing;
 }
 
+/** None for what is a list in another answer of the operation only. */
+const itemsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
 const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);
 
 /** Whether `path`, `!path` or `path=VALUE` holds. */
@@ -78,6 +81,7 @@ function textOf(value: unknown, { format, first, second }: Value): string | null
   if (typeof value === "number" && first !== undefined) return counted(value, first, second || undefined);
   if (!Array.isArray(value)) {
     const text = typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
+    if (format === "minute") return text.slice(0, 16);
     return format === "lower" ? text.toLowerCase().replaceAll("_", " ") : text;
   }
   if (format === "size") return String(value.length);
@@ -105,13 +109,23 @@ function fillParts(parts: readonly Part[], scopes: unknown[], none: string): str
       return text ?? "";
     }
     const found = find(part.value.paths!, scopes);
-    const items = part.items && [found ?? []].flat().map((item) => fillParts(part.items!, [item, ...scopes], none));
+    const items = part.items && itemsOf(found).map((item) => fillParts(part.items!, [item, ...scopes], none));
     const value = textOf(items ?? found, part.value);
     values.push(value);
     return value === "" ? none : (value ?? "–");
   });
   const text = texts.join("");
   return (values.length > 0 && values.every((value) => value === null)) || text === "" ? null : text;
+}
+
+/** The lines of a template: a line for each item of a list if it is one `$list{…}`. */
+export function fillLines(template: string, scopes: readonly unknown[]): string[] {
+  const [part, ...rest] = parse(template);
+  const { items, value } = typeof part === "object" && "value" in part ? part : {};
+  if (rest.length === 0 && items !== undefined)
+    return itemsOf(find(value!.paths!, scopes)).map((item) => fillParts(items, [item, ...scopes], "none") ?? "–");
+  const line = fill(template, scopes);
+  return line === null && typeof part === "object" && "optional" in part ? [] : [line ?? (template && "–")];
 }
 
 /** A template that is a path alone gives its value, for --output json. */
