@@ -17,7 +17,7 @@ const { db } = database;
 let service: Subject | undefined;
 try {
   await fillDatabase(db, { schools, people }, { analyze: false });
-  const { school } = await findFilled(db, 0);
+  const { school, group } = await findFilled(db, 0);
   await db.pool.query(`
     SET statement_timeout = 0;
     UPDATE app SET scopes = scopes || '{oneroster:read}';
@@ -48,7 +48,7 @@ try {
     // The app's view changes; the statements are prepared.
     for (const what of ["first request", "first after a change"]) {
       times.push(await time(`${name}, ${what}`, list));
-      await db.pool.query("UPDATE app SET name = name || '.' WHERE client_id = $1", [everywhere]);
+      await db.pool.query(`UPDATE "group" SET name = name || '.' WHERE id = $1`, [group]);
     }
     const offset = name === "users" ? people / 2 : people * 1.5;
     times.push(await time(`${name}, offset ${String(offset)}`, `${list}&offset=${String(offset)}`));

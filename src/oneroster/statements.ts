@@ -94,7 +94,7 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
         SELECT ${resource.keys} FROM ${from} ${orderOf(source, fields, selection)} LIMIT ${reader.limit}::int ${offset}
         ) AS ${resource.listedAs ?? sql`listed`} ${resource.records(reader)} OFFSET 0) AS page`;
   };
-  const anyPage = make("any_page", makePage("read"));
+  const anyPage = make("any_page", makePage(isSelected ? "read" : "keys"));
   return {
     id: hash("sha1", anyPage.text),
     version: make("version", (reader) => {

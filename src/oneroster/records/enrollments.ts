@@ -90,8 +90,9 @@ export const enrollments: Resource = {
     const { client } = reader;
     return {
       from:
-        isEverybody(way, part) && part === "counted"
-          ? groups
+        isEverybody(way, part) && part !== "read"
+          ? sql`${groups} CROSS JOIN LATERAL (
+              SELECT of_app.person_id, ${appIds[reader.ids].of(client, sql`of_app.person_id`)} AS app_id) AS m`
           : sql`${groups} ${group} ${fromMembers(reader, way, part)} ${person}`,
       where: way.school ? [sql`${g.schoolId} = ${reader.schoolId}`] : [],
       visible: isEverybody(way, part) ? [] : [groupIsInRoster(client, g), personIsInRoster({ client }, p)],

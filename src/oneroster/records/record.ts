@@ -61,14 +61,14 @@ export type Way = {
 };
 
 /**
- * A page that follows another, where `isAfter` holds; or the list as a whole, in any order, `read` with what `fields`
- * need or only `counted`.
+ * A page that follows another, where `isAfter` holds; or the list as a whole, in any order: `read` with what `fields`
+ * need, the `keys` alone, or only `counted`.
  */
-export type Part = "first" | "next" | "read" | "counted";
+export type Part = "first" | "next" | "read" | "keys" | "counted";
 
-/** Everybody, or all enrollments, in one of the last two parts. */
+/** Everybody, or all enrollments, in one of the last three parts. */
 export const isEverybody = ({ one, school, group }: Way, part: Part): boolean =>
-  !one && !school && !group && (part === "read" || part === "counted");
+  !one && !school && !group && part !== "first" && part !== "next";
 
 export type Resource = {
   plural: string;
