@@ -253,6 +253,7 @@ export async function makeApp(
     imports,
     rosterRuns,
     makeCard: signOn.makeCard,
+    makeClassCode: signOn.makeClassCode,
     upstream,
     fetchAsApp: (app, requestId) =>
       fetchInside((request) => callAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }, request)),

@@ -1292,6 +1292,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/people/{personId}/picture-code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Reset the pictures of a person
+         * @description For somebody who has forgotten the three pictures that they tap to sign in, or has locked them. They choose new ones when they next sign
+         *     in with their card. Does nothing if they have none.
+         */
+        delete: operations["revokePictureCode"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/people/{personId}/second-factors": {
         parameters: {
             query?: never;
@@ -1549,6 +1570,36 @@ export interface paths {
          */
         post: operations["createGroupPasswords"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/groups/{groupId}/class-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get whether the list of a class is open
+         * @description Until when pupils sign in with the list of the class, without its code.
+         */
+        get: operations["getClassList"];
+        put?: never;
+        /**
+         * Open the list of a class for a lesson
+         * @description Until the lesson ends, whoever types the code at the address on a shared device sees the first names of the pupils of the class. A pupil
+         *     taps their name and their three pictures, and is signed in. A new list ends the one that was open for the class. The code is shown only
+         *     once.
+         */
+        post: operations["createClassList"];
+        /**
+         * Close the list of a class
+         * @description The code and the list on shared devices stop working. Who is signed in stays so. Does nothing if the list is not open.
+         */
+        delete: operations["endClassList"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5791,6 +5842,19 @@ export interface components {
              * @example false
              */
             printSecondStep: boolean;
+            /**
+             * Format: int32
+             * @description Up to which grade pupils choose three pictures when they first sign in with their card, and tap them each time after that; null
+             *     for nobody. With 13 everybody does, also pupils whose class has no grade in its name.
+             * @example 4
+             */
+            pictureCodeUpToGrade: number | null;
+            /**
+             * @description Whether staff may open the list of a class for a lesson, on which pupils tap their name and their three pictures on a shared
+             *     device. It needs `pictureCodeUpToGrade`.
+             * @example true
+             */
+            classLists: boolean;
         };
         /** @description The new settings of a school's login cards; they replace all old ones. */
         CardSettingsInput: {
@@ -5821,6 +5885,19 @@ export interface components {
              * @example false
              */
             printSecondStep: boolean;
+            /**
+             * Format: int32
+             * @description Up to which grade pupils choose three pictures when they first sign in with their card, and tap them each time after that; null
+             *     for nobody. With 13 everybody does, also pupils whose class has no grade in its name. Left out, it stays as it is.
+             * @example 4
+             */
+            pictureCodeUpToGrade?: number | null;
+            /**
+             * @description Whether staff may open the list of a class for a lesson, on which pupils tap their name and their three pictures on a shared
+             *     device. It needs `pictureCodeUpToGrade`. Left out, it stays as it is.
+             * @example true
+             */
+            classLists?: boolean;
         };
         /** @description A login card with a QR code, without its secret. */
         LoginCard: {
@@ -6375,6 +6452,13 @@ export interface components {
              */
             schoolId: string;
         };
+        /**
+         * @description Whether somebody has chosen the three pictures that they tap when they sign in. `LOCKED`: five wrong tries in a row; they choose anew
+         *     after staff have reset the pictures, or in their account after a sign-in with their password.
+         * @example NONE
+         * @enum {string}
+         */
+        PictureCodeState: "NONE" | "CHOSEN" | "LOCKED";
         /** @description The login of a person, without the password. */
         Login: {
             /**
@@ -6402,6 +6486,7 @@ export interface components {
              * @example false
              */
             mayChangePassword: boolean;
+            pictureCode: components["schemas"]["PictureCodeState"];
             /**
              * Format: date-time
              * @description When the user name or password last changed.
@@ -7174,6 +7259,8 @@ export interface components {
             secondFactors: components["schemas"]["StoredEntry"][];
             /** @description Their login cards, with revocation times. */
             loginCards: components["schemas"]["StoredEntry"][];
+            /** @description Since when they tap three pictures to sign in, kept as a keyed hash only. */
+            pictureCodes: components["schemas"]["StoredEntry"][];
             /** @description Their accounts at the school's own login, by issuer and id, with the time when each was linked. */
             upstreamAccounts: components["schemas"]["StoredEntry"][];
             /** @description Which schools asked for a new password, and when. */
@@ -7527,6 +7614,43 @@ export interface components {
              *     ]
              */
             personIds?: string[];
+        };
+        /** @description Whether the list of a class is open for a lesson. The code is not shown again. */
+        ClassList: {
+            /**
+             * Format: date-time
+             * @description Until when it is open; null if it is not.
+             * @example 2026-02-03T08:45:00.000Z
+             */
+            endsAt: string | null;
+        };
+        /** @description For how long the list of a class is open. */
+        ClassListInput: {
+            /**
+             * Format: int32
+             * @description The length of the lesson in minutes.
+             * @example 45
+             */
+            minutes: number;
+        };
+        /** @description The list of a class that was opened for a lesson, with the code for the board. */
+        OpenClassList: {
+            /**
+             * @description The code, which is shown only now. Lower case and other separators are accepted, too.
+             * @example K7M-3PX-R4T
+             */
+            code: string;
+            /**
+             * @description Where the code is typed on a shared device.
+             * @example https://login.example.org/class
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description Until when the list is open.
+             * @example 2026-02-03T08:45:00.000Z
+             */
+            endsAt: string;
         };
         /** @description A person in a group. */
         AdminMember: {
@@ -12723,7 +12847,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is invalid, or a network or the hours are invalid. */
+        /** @description The request is invalid, or a network, the hours or the class lists are invalid. */
         CardSettingsRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -13038,6 +13162,16 @@ export interface components {
         };
         /** @description The status of the group does not allow this. */
         GroupConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The list of this group cannot be opened. */
+        ClassListRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -18228,6 +18362,39 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    revokePictureCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listSecondFactors: {
         parameters: {
             query?: {
@@ -18969,6 +19136,125 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getClassList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the group.
+                 * @example b0000000-0000-4000-8000-000000000001
+                 */
+                groupId: components["parameters"]["AdminGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The list. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClassList"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["GroupUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createClassList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Text of your choice that identifies this request. The same request with the same key within 24 hours does nothing and returns the first
+                 *     response again, with `Idempotency-Replayed: true`. A different request with the same key is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the group.
+                 * @example b0000000-0000-4000-8000-000000000001
+                 */
+                groupId: components["parameters"]["AdminGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClassListInput"];
+            };
+        };
+        responses: {
+            /** @description The code. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenClassList"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["GroupUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ClassListRefused"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endClassList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the group.
+                 * @example b0000000-0000-4000-8000-000000000001
+                 */
+                groupId: components["parameters"]["AdminGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["GroupUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -477,6 +477,16 @@ export type CredentialBatch = Prisma.CredentialBatchModel
  */
 export type CredentialBatchPerson = Prisma.CredentialBatchPersonModel
 /**
+ * Model PictureCode
+ * @kept WITH_PERSON
+ */
+export type PictureCode = Prisma.PictureCodeModel
+/**
+ * Model ClassList
+ * 
+ */
+export type ClassList = Prisma.ClassListModel
+/**
  * Model CardPrint
  * @kept PRINTED
  */

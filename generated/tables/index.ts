@@ -1049,6 +1049,8 @@ export const tables = {
       networks: "networks",
       secondStep: "second_step",
       printSecondStep: "print_second_step",
+      pictureCodeUpToGrade: "picture_code_up_to_grade",
+      classLists: "class_lists",
       updatedAt: "updated_at",
     },
   },
@@ -1104,6 +1106,25 @@ export const tables = {
       batchId: "batch_id",
       personId: "person_id",
       encrypted: "encrypted",
+    },
+  },
+  pictureCode: {
+    name: "picture_code",
+    columns: {
+      personId: "person_id",
+      schoolId: "school_id",
+      hash: "hash",
+      wrongTries: "wrong_tries",
+      chosenAt: "chosen_at",
+    },
+  },
+  classList: {
+    name: "class_list",
+    columns: {
+      id: "id",
+      groupId: "group_id",
+      codeHash: "code_hash",
+      endsAt: "ends_at",
     },
   },
   cardPrint: {
@@ -2241,6 +2262,8 @@ export type Rows = {
     networks: string[];
     secondStep: "NONE" | "PICTURE" | "PIN";
     printSecondStep: boolean;
+    pictureCodeUpToGrade: number | null;
+    classLists: boolean;
     updatedAt: Date;
   };
   loginCard: {
@@ -2284,6 +2307,19 @@ export type Rows = {
     batchId: string;
     personId: string;
     encrypted: Buffer | null;
+  };
+  pictureCode: {
+    personId: string;
+    schoolId: string;
+    hash: Buffer;
+    wrongTries: number;
+    chosenAt: Date;
+  };
+  classList: {
+    id: string;
+    groupId: string;
+    codeHash: Buffer;
+    endsAt: Date;
   };
   cardPrint: {
     id: string;
@@ -2633,6 +2669,8 @@ export type Required = {
   parentLetter: "schoolId" | "text";
   credentialBatch: "id" | "schoolId" | "caller" | "newPasswords" | "withQr" | "onlyMissing" | "createdAt" | "expiresAt";
   credentialBatchPerson: "batchId" | "personId";
+  pictureCode: "personId" | "schoolId" | "hash" | "chosenAt";
+  classList: "id" | "groupId" | "codeHash" | "endsAt";
   cardPrint: "id" | "caller" | "encrypted" | "createdAt";
   secondFactor: "id" | "personId" | "kind" | "label" | "createdAt";
   recoveryCode: "personId" | "hash";

@@ -1049,6 +1049,8 @@ export const storedData = {
       networks: "none",
       second_step: "none",
       print_second_step: "none",
+      picture_code_up_to_grade: "none",
+      class_lists: "none",
       updated_at: "none",
     },
   },
@@ -1104,6 +1106,25 @@ export const storedData = {
       batch_id: "tasks",
       person_id: "tasks",
       encrypted: "tasks",
+    },
+  },
+  picture_code: {
+    until: "WITH_PERSON",
+    columns: {
+      person_id: "loginCards",
+      school_id: "loginCards",
+      hash: "loginCards",
+      wrong_tries: "loginCards",
+      chosen_at: "loginCards",
+    },
+  },
+  class_list: {
+    until: null,
+    columns: {
+      id: "none",
+      group_id: "none",
+      code_hash: "none",
+      ends_at: "none",
     },
   },
   card_print: {

@@ -22,6 +22,31 @@ export {
 } from "./batches/batch.ts";
 export type { BatchId, BatchWishes, CountedBatch } from "./batches/batch.ts";
 export { makeCredentialJob } from "./batches/prepare.ts";
+export {
+  classListPath,
+  createClassListIn,
+  endClassListIn,
+  enterClassCode,
+  findClassListEnd,
+  findOpenClassList,
+  listClassPupils,
+  makeClassCodeMaker,
+  mostListed,
+  recordListUse,
+  takeListTry,
+} from "./cards/class-list.ts";
+export type { ListedPupil, MakeClassCode, OpenClassList } from "./cards/class-list.ts";
+export {
+  choosePictures,
+  codeLength,
+  codePictures,
+  findPictureCode,
+  isCodePicture,
+  isPictureCode,
+  revokePictureCodeIn,
+  tryPictures,
+} from "./cards/picture-code.ts";
+export type { CodePicture, PictureCodeState } from "./cards/picture-code.ts";
 export { lastCardOf, listCards, readLastCard, revokeCardsIn } from "./cards/cards.ts";
 export type { CardId, LastCard, LastCardRow } from "./cards/cards.ts";
 export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
@@ -31,7 +56,7 @@ export { findCardPlaces } from "./cards/places.ts";
 export type { CardPlace, PlaceFilter } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
 export type { CardHours, CardSecondStep, CardSettings } from "./cards/settings.ts";
-export { checkAnswer, checkCard, checkCardUse, isOfStaff, recordCardUse } from "./cards/use-card.ts";
+export { checkAnswer, checkCard, checkCardOf, checkCardUse, isOfStaff, recordCardUse } from "./cards/use-card.ts";
 export type { UsableCard } from "./cards/use-card.ts";
 export { type PasswordFault, changePassword, findOwnPassword, findPasswordRule } from "./own-password.ts";
 export { isCurrent, lockPersonSignIn, makeVoidSignInsJob } from "./end-sign-ins.ts";

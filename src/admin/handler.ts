@@ -11,7 +11,7 @@ import type { ChangeAnswer, ChangeRequest, InnerFetch, Upload } from "../platfor
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { SharedReads } from "../platform/database/prisma.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import type { BatchId, CardId, MakeCard } from "../accounts/index.ts";
+import type { BatchId, CardId, MakeCard, MakeClassCode } from "../accounts/index.ts";
 import type { RetentionRules } from "../retention/index.ts";
 import type { RoleHolder, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { Upstream } from "../upstream/index.ts";
@@ -53,6 +53,7 @@ export type AdminDeps = {
   /** Where requests of listeners wait for deliveries, and when failed deliveries are tried again. */
   listeners: Pick<ListenerWaits, "wait"> & { rules: Omit<AttemptRules, "now"> };
   makeCard: MakeCard;
+  makeClassCode: MakeClassCode;
   upstream: Pick<Upstream, "begin" | "checkConnection">;
   /** Whether the admin API accepts a token of the person only with a second factor. */
   needsSecondFactor(personId: PersonId): Promise<boolean>;

@@ -46,7 +46,12 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
       import("./imports/imports.ts"),
     ),
   "Login cards": () =>
-    join(import("./credentials/cards.ts"), import("./credentials/batches.ts"), import("./schools/settings.ts")),
+    join(
+      import("./credentials/cards.ts"),
+      import("./credentials/batches.ts"),
+      import("./credentials/class-lists.ts"),
+      import("./schools/settings.ts"),
+    ),
   Logins: () =>
     join(
       import("./credentials/passwords.ts"),

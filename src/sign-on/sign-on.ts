@@ -11,13 +11,17 @@ import type { WorkerJob } from "../platform/jobs/worker.ts";
 import {
   makeCardMaker,
   makeCardSweep,
+  makeClassCodeMaker,
   makeCheckPassword,
   makePseudonym,
   makeVoidSignInsJob,
   sweepSignInTraces,
   type MakeCard,
+  type MakeClassCode,
 } from "../accounts/index.ts";
 import { makeCardSignIn } from "./forms/cards/sign-in.ts";
+import { makeClassListSignIn } from "./forms/class-list/sign-in.ts";
+import { makeOwnPicturesRouter } from "./forms/class-list/own-pictures.ts";
 import { readContract } from "./protocol/contract.ts";
 import type { InteractionDeps, ProviderDeps } from "./protocol/deps.ts";
 import { makeInteractionRouter } from "./forms/interaction/steps.ts";
@@ -91,6 +95,7 @@ export type SignOn = {
   makeLoginHint(personId: string, clientId: string): string;
   makePseudonym(pair: { clientId: ClientId; personId: PersonId }): string;
   makeCard: MakeCard;
+  makeClassCode: MakeClassCode;
   /** Makes the host key of the SFTP server. */
   sftpHostSecret: Buffer;
   jobs: WorkerJob[];
@@ -173,7 +178,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     renderRefusal: renderErrorPage,
   });
   return {
-    router: Router().use(mount.router, makeInteractionRouter(deps), ...makePlatformPages(deps), makeCardSignIn(deps)),
+    router: Router().use(mount.router, makeInteractionRouter(deps), ...makePlatformPages(deps)),
     answerBusy: mount.answerBusy,
     checkAccessToken: makeCheckAccessToken({ db: shares.checks, clock }),
     needsSecondFactor: (personId) => needsSecondFactor(deps, personId),
@@ -184,6 +189,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     signOut: (req, res) => signOut({ deps, req, res }),
     findPersonName,
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
+    makeClassCode: makeClassCodeMaker(secrets.cardAnswers),
     makePseudonym: (pair) => makePseudonym(secrets.pseudonyms, pair),
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
     sftpHostSecret: secrets.sftpHost,
@@ -220,6 +226,9 @@ const makePlatformPages = (deps: InteractionDeps): Router[] => [
   makeSetUpRouter(deps),
   makeOfferRouter(deps),
   makeUpstreamRouter(deps),
+  makeCardSignIn(deps),
+  makeClassListSignIn(deps),
+  makeOwnPicturesRouter(deps),
 ];
 
 function makeFindPersonName({ prisma }: Pick<PrismaDb, "prisma">) {

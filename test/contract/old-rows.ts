@@ -70,6 +70,10 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
       SELECT ${id()}, ${id()}, 'a', true, false, true, ${old}, ${old}, ${old} + interval '1 day' FROM ${numbers}`,
     areOld: `created_at = ${old}`,
   },
+  class_list: {
+    insert: `INSERT INTO class_list (id, group_id, code_hash, ends_at) SELECT ${id()}, ${id()}, ${hash}, ${old} FROM ${numbers}`,
+    areOld: `ends_at = ${old}`,
+  },
   login_card: {
     insert: `INSERT INTO login_card (id, person_id, school_id, token_hash, second_step, created_at, revoked_at)
       SELECT ${id()}, ${id()}, ${id()}, ${hash}, 'NONE', ${old}, ${old} FROM ${numbers}`,

@@ -47,6 +47,9 @@ export async function fillTablesOfPeople(
       createdAt: at,
     })),
   );
+  await db.prisma.pictureCode.createMany(
+    each((id) => ({ schoolId: school, hash: new Uint8Array(hashId(`pictures ${id}`)), chosenAt: at })),
+  );
   const batch = { id: makeUuid(at), schoolId: school, caller: "app:a", newPasswords: true, withQr: false };
   await db.prisma.credentialBatch.create({
     data: { ...batch, onlyMissing: true, createdAt: at, expiresAt: addDays(at, 86_400) },

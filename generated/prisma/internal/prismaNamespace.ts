@@ -484,6 +484,8 @@ export const ModelName = {
   ParentLetter: 'ParentLetter',
   CredentialBatch: 'CredentialBatch',
   CredentialBatchPerson: 'CredentialBatchPerson',
+  PictureCode: 'PictureCode',
+  ClassList: 'ClassList',
   CardPrint: 'CardPrint',
   SecondFactor: 'SecondFactor',
   RecoveryCode: 'RecoveryCode',
@@ -524,7 +526,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "agreement" | "appLogo" | "appProfile" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "accessReport" | "seat" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "rosterConnection" | "rosterConnectionSchool" | "rosterRun" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "stagedPerson" | "stagedRole" | "importSchool" | "stagedMembership" | "importFaultyRow" | "importError" | "columnMapping" | "importPiece" | "import" | "importTurn" | "importChange" | "stagedGroup" | "personImport" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "consent" | "schoolChoice" | "logoutNotice" | "voidSignIn" | "signingKey" | "sharedSecret" | "knownDevice" | "signInLimit" | "wrongPassword" | "rateLimit" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamSession" | "upstreamRoundTrip" | "upstreamRecentSignIn" | "upstreamRefusal" | "upstreamSetUpLink" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "pairwiseId" | "erasure" | "idMove" | "agreement" | "appLogo" | "appProfile" | "agreementSubprocessor" | "agreementPurpose" | "agreementAcceptance" | "withheldItem" | "scopeRequest" | "retiredClientId" | "formerAlgorithm" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "accessReport" | "seat" | "disclosurePeriod" | "registrationPeriod" | "withheldPeriod" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "mergedGrant" | "rosterConnection" | "rosterConnectionSchool" | "rosterRun" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "handover" | "schoolMerger" | "mergedPerson" | "mergedGroup" | "dataRequest" | "handoverPerson" | "retentionPolicy" | "retentionCheck" | "retentionExemption" | "audit" | "appEvent" | "eventFeed" | "stagedPerson" | "stagedRole" | "importSchool" | "stagedMembership" | "importFaultyRow" | "importError" | "columnMapping" | "importPiece" | "import" | "importTurn" | "importChange" | "stagedGroup" | "personImport" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "consent" | "schoolChoice" | "logoutNotice" | "voidSignIn" | "signingKey" | "sharedSecret" | "knownDevice" | "signInLimit" | "wrongPassword" | "rateLimit" | "cardSettings" | "loginCard" | "parentLetter" | "credentialBatch" | "credentialBatchPerson" | "pictureCode" | "classList" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "mergedStaffRole" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "upstreamConnection" | "upstreamLink" | "upstreamSession" | "upstreamRoundTrip" | "upstreamRecentSignIn" | "upstreamRefusal" | "upstreamSetUpLink" | "schoolWayIn" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -6966,6 +6968,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    PictureCode: {
+      payload: Prisma.$PictureCodePayload<ExtArgs>
+      fields: Prisma.PictureCodeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PictureCodeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PictureCodeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>
+        }
+        findFirst: {
+          args: Prisma.PictureCodeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PictureCodeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>
+        }
+        findMany: {
+          args: Prisma.PictureCodeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>[]
+        }
+        create: {
+          args: Prisma.PictureCodeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>
+        }
+        createMany: {
+          args: Prisma.PictureCodeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PictureCodeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>[]
+        }
+        delete: {
+          args: Prisma.PictureCodeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>
+        }
+        update: {
+          args: Prisma.PictureCodeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>
+        }
+        deleteMany: {
+          args: Prisma.PictureCodeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PictureCodeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PictureCodeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>[]
+        }
+        upsert: {
+          args: Prisma.PictureCodeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PictureCodePayload>
+        }
+        aggregate: {
+          args: Prisma.PictureCodeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePictureCode>
+        }
+        groupBy: {
+          args: Prisma.PictureCodeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PictureCodeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PictureCodeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PictureCodeCountAggregateOutputType> | number
+        }
+      }
+    }
+    ClassList: {
+      payload: Prisma.$ClassListPayload<ExtArgs>
+      fields: Prisma.ClassListFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ClassListFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ClassListFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>
+        }
+        findFirst: {
+          args: Prisma.ClassListFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ClassListFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>
+        }
+        findMany: {
+          args: Prisma.ClassListFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>[]
+        }
+        create: {
+          args: Prisma.ClassListCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>
+        }
+        createMany: {
+          args: Prisma.ClassListCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ClassListCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>[]
+        }
+        delete: {
+          args: Prisma.ClassListDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>
+        }
+        update: {
+          args: Prisma.ClassListUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>
+        }
+        deleteMany: {
+          args: Prisma.ClassListDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ClassListUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ClassListUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>[]
+        }
+        upsert: {
+          args: Prisma.ClassListUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClassListPayload>
+        }
+        aggregate: {
+          args: Prisma.ClassListAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateClassList>
+        }
+        groupBy: {
+          args: Prisma.ClassListGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ClassListGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ClassListCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ClassListCountAggregateOutputType> | number
+        }
+      }
+    }
     CardPrint: {
       payload: Prisma.$CardPrintPayload<ExtArgs>
       fields: Prisma.CardPrintFieldRefs
@@ -9990,6 +10140,8 @@ export const CardSettingsScalarFieldEnum = {
   networks: 'networks',
   secondStep: 'secondStep',
   printSecondStep: 'printSecondStep',
+  pictureCodeUpToGrade: 'pictureCodeUpToGrade',
+  classLists: 'classLists',
   updatedAt: 'updatedAt'
 } as const
 
@@ -10052,6 +10204,27 @@ export const CredentialBatchPersonScalarFieldEnum = {
 } as const
 
 export type CredentialBatchPersonScalarFieldEnum = (typeof CredentialBatchPersonScalarFieldEnum)[keyof typeof CredentialBatchPersonScalarFieldEnum]
+
+
+export const PictureCodeScalarFieldEnum = {
+  personId: 'personId',
+  schoolId: 'schoolId',
+  hash: 'hash',
+  wrongTries: 'wrongTries',
+  chosenAt: 'chosenAt'
+} as const
+
+export type PictureCodeScalarFieldEnum = (typeof PictureCodeScalarFieldEnum)[keyof typeof PictureCodeScalarFieldEnum]
+
+
+export const ClassListScalarFieldEnum = {
+  id: 'id',
+  groupId: 'groupId',
+  codeHash: 'codeHash',
+  endsAt: 'endsAt'
+} as const
+
+export type ClassListScalarFieldEnum = (typeof ClassListScalarFieldEnum)[keyof typeof ClassListScalarFieldEnum]
 
 
 export const CardPrintScalarFieldEnum = {
@@ -11325,6 +11498,8 @@ export type GlobalOmitConfig = {
   parentLetter?: Prisma.ParentLetterOmit
   credentialBatch?: Prisma.CredentialBatchOmit
   credentialBatchPerson?: Prisma.CredentialBatchPersonOmit
+  pictureCode?: Prisma.PictureCodeOmit
+  classList?: Prisma.ClassListOmit
   cardPrint?: Prisma.CardPrintOmit
   secondFactor?: Prisma.SecondFactorOmit
   recoveryCode?: Prisma.RecoveryCodeOmit

@@ -138,6 +138,8 @@ export const ModelName = {
   ParentLetter: 'ParentLetter',
   CredentialBatch: 'CredentialBatch',
   CredentialBatchPerson: 'CredentialBatchPerson',
+  PictureCode: 'PictureCode',
+  ClassList: 'ClassList',
   CardPrint: 'CardPrint',
   SecondFactor: 'SecondFactor',
   RecoveryCode: 'RecoveryCode',
@@ -1316,6 +1318,8 @@ export const CardSettingsScalarFieldEnum = {
   networks: 'networks',
   secondStep: 'secondStep',
   printSecondStep: 'printSecondStep',
+  pictureCodeUpToGrade: 'pictureCodeUpToGrade',
+  classLists: 'classLists',
   updatedAt: 'updatedAt'
 } as const
 
@@ -1378,6 +1382,27 @@ export const CredentialBatchPersonScalarFieldEnum = {
 } as const
 
 export type CredentialBatchPersonScalarFieldEnum = (typeof CredentialBatchPersonScalarFieldEnum)[keyof typeof CredentialBatchPersonScalarFieldEnum]
+
+
+export const PictureCodeScalarFieldEnum = {
+  personId: 'personId',
+  schoolId: 'schoolId',
+  hash: 'hash',
+  wrongTries: 'wrongTries',
+  chosenAt: 'chosenAt'
+} as const
+
+export type PictureCodeScalarFieldEnum = (typeof PictureCodeScalarFieldEnum)[keyof typeof PictureCodeScalarFieldEnum]
+
+
+export const ClassListScalarFieldEnum = {
+  id: 'id',
+  groupId: 'groupId',
+  codeHash: 'codeHash',
+  endsAt: 'endsAt'
+} as const
+
+export type ClassListScalarFieldEnum = (typeof ClassListScalarFieldEnum)[keyof typeof ClassListScalarFieldEnum]
 
 
 export const CardPrintScalarFieldEnum = {

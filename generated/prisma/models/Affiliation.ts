@@ -180,6 +180,7 @@ export type AffiliationWhereInput = {
   memberships?: Prisma.MembershipListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
   cards?: Prisma.LoginCardListRelationFilter
+  pictureCodes?: Prisma.PictureCodeListRelationFilter
   passwordRequests?: Prisma.PasswordRequestListRelationFilter
 }
 
@@ -194,6 +195,7 @@ export type AffiliationOrderByWithRelationInput = {
   memberships?: Prisma.MembershipOrderByRelationAggregateInput
   choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
   cards?: Prisma.LoginCardOrderByRelationAggregateInput
+  pictureCodes?: Prisma.PictureCodeOrderByRelationAggregateInput
   passwordRequests?: Prisma.PasswordRequestOrderByRelationAggregateInput
 }
 
@@ -212,6 +214,7 @@ export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
   memberships?: Prisma.MembershipListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
   cards?: Prisma.LoginCardListRelationFilter
+  pictureCodes?: Prisma.PictureCodeListRelationFilter
   passwordRequests?: Prisma.PasswordRequestListRelationFilter
 }, "personId_schoolId" | "id">
 
@@ -244,6 +247,7 @@ export type AffiliationCreateInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
@@ -256,6 +260,7 @@ export type AffiliationUncheckedCreateInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeUncheckedCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -268,6 +273,7 @@ export type AffiliationUpdateInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -280,6 +286,7 @@ export type AffiliationUncheckedUpdateInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUncheckedUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -504,6 +511,20 @@ export type AffiliationUpdateOneRequiredWithoutCardsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutCardsInput, Prisma.AffiliationUpdateWithoutCardsInput>, Prisma.AffiliationUncheckedUpdateWithoutCardsInput>
 }
 
+export type AffiliationCreateNestedOneWithoutPictureCodesInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutPictureCodesInput, Prisma.AffiliationUncheckedCreateWithoutPictureCodesInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutPictureCodesInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+}
+
+export type AffiliationUpdateOneRequiredWithoutPictureCodesNestedInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutPictureCodesInput, Prisma.AffiliationUncheckedCreateWithoutPictureCodesInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutPictureCodesInput
+  upsert?: Prisma.AffiliationUpsertWithoutPictureCodesInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutPictureCodesInput, Prisma.AffiliationUpdateWithoutPictureCodesInput>, Prisma.AffiliationUncheckedUpdateWithoutPictureCodesInput>
+}
+
 export type AffiliationCreateWithoutSchoolInput = {
   id: string
   sortKey?: string
@@ -512,6 +533,7 @@ export type AffiliationCreateWithoutSchoolInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
@@ -523,6 +545,7 @@ export type AffiliationUncheckedCreateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeUncheckedCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -570,6 +593,7 @@ export type AffiliationCreateWithoutHomeOfInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
@@ -581,6 +605,7 @@ export type AffiliationUncheckedCreateWithoutHomeOfInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeUncheckedCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -597,6 +622,7 @@ export type AffiliationCreateWithoutPersonInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
@@ -608,6 +634,7 @@ export type AffiliationUncheckedCreateWithoutPersonInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeUncheckedCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -640,6 +667,7 @@ export type AffiliationUpdateWithoutHomeOfInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -651,6 +679,7 @@ export type AffiliationUncheckedUpdateWithoutHomeOfInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUncheckedUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -678,6 +707,7 @@ export type AffiliationCreateWithoutMembershipsInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
@@ -689,6 +719,7 @@ export type AffiliationUncheckedCreateWithoutMembershipsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeUncheckedCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -716,6 +747,7 @@ export type AffiliationUpdateWithoutMembershipsInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -727,6 +759,7 @@ export type AffiliationUncheckedUpdateWithoutMembershipsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUncheckedUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -739,6 +772,7 @@ export type AffiliationCreateWithoutPasswordRequestsInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutPasswordRequestsInput = {
@@ -750,6 +784,7 @@ export type AffiliationUncheckedCreateWithoutPasswordRequestsInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutPasswordRequestsInput = {
@@ -777,6 +812,7 @@ export type AffiliationUpdateWithoutPasswordRequestsInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutPasswordRequestsInput = {
@@ -788,6 +824,7 @@ export type AffiliationUncheckedUpdateWithoutPasswordRequestsInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateWithoutChoicesInput = {
@@ -798,6 +835,7 @@ export type AffiliationCreateWithoutChoicesInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
@@ -809,6 +847,7 @@ export type AffiliationUncheckedCreateWithoutChoicesInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeUncheckedCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -836,6 +875,7 @@ export type AffiliationUpdateWithoutChoicesInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -847,6 +887,7 @@ export type AffiliationUncheckedUpdateWithoutChoicesInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUncheckedUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -858,6 +899,7 @@ export type AffiliationCreateWithoutCardsInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
@@ -869,6 +911,7 @@ export type AffiliationUncheckedCreateWithoutCardsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  pictureCodes?: Prisma.PictureCodeUncheckedCreateNestedManyWithoutAffiliationInput
   passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -896,6 +939,7 @@ export type AffiliationUpdateWithoutCardsInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -907,6 +951,71 @@ export type AffiliationUncheckedUpdateWithoutCardsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUncheckedUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationCreateWithoutPictureCodesInput = {
+  id: string
+  sortKey?: string
+  person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
+  school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
+  memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationUncheckedCreateWithoutPictureCodesInput = {
+  id: string
+  personId: string
+  schoolId: string
+  sortKey?: string
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationCreateOrConnectWithoutPictureCodesInput = {
+  where: Prisma.AffiliationWhereUniqueInput
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutPictureCodesInput, Prisma.AffiliationUncheckedCreateWithoutPictureCodesInput>
+}
+
+export type AffiliationUpsertWithoutPictureCodesInput = {
+  update: Prisma.XOR<Prisma.AffiliationUpdateWithoutPictureCodesInput, Prisma.AffiliationUncheckedUpdateWithoutPictureCodesInput>
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutPictureCodesInput, Prisma.AffiliationUncheckedCreateWithoutPictureCodesInput>
+  where?: Prisma.AffiliationWhereInput
+}
+
+export type AffiliationUpdateToOneWithWhereWithoutPictureCodesInput = {
+  where?: Prisma.AffiliationWhereInput
+  data: Prisma.XOR<Prisma.AffiliationUpdateWithoutPictureCodesInput, Prisma.AffiliationUncheckedUpdateWithoutPictureCodesInput>
+}
+
+export type AffiliationUpdateWithoutPictureCodesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
+  school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
+  memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationUncheckedUpdateWithoutPictureCodesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  personId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -924,6 +1033,7 @@ export type AffiliationUpdateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -935,6 +1045,7 @@ export type AffiliationUncheckedUpdateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUncheckedUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -958,6 +1069,7 @@ export type AffiliationUpdateWithoutPersonInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -969,6 +1081,7 @@ export type AffiliationUncheckedUpdateWithoutPersonInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  pictureCodes?: Prisma.PictureCodeUncheckedUpdateManyWithoutAffiliationNestedInput
   passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -988,6 +1101,7 @@ export type AffiliationCountOutputType = {
   memberships: number
   choices: number
   cards: number
+  pictureCodes: number
   passwordRequests: number
 }
 
@@ -996,6 +1110,7 @@ export type AffiliationCountOutputTypeSelect<ExtArgs extends runtime.Types.Exten
   memberships?: boolean | AffiliationCountOutputTypeCountMembershipsArgs
   choices?: boolean | AffiliationCountOutputTypeCountChoicesArgs
   cards?: boolean | AffiliationCountOutputTypeCountCardsArgs
+  pictureCodes?: boolean | AffiliationCountOutputTypeCountPictureCodesArgs
   passwordRequests?: boolean | AffiliationCountOutputTypeCountPasswordRequestsArgs
 }
 
@@ -1040,6 +1155,13 @@ export type AffiliationCountOutputTypeCountCardsArgs<ExtArgs extends runtime.Typ
 /**
  * AffiliationCountOutputType without action
  */
+export type AffiliationCountOutputTypeCountPictureCodesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PictureCodeWhereInput
+}
+
+/**
+ * AffiliationCountOutputType without action
+ */
 export type AffiliationCountOutputTypeCountPasswordRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PasswordRequestWhereInput
 }
@@ -1056,6 +1178,7 @@ export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
   choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
   cards?: boolean | Prisma.Affiliation$cardsArgs<ExtArgs>
+  pictureCodes?: boolean | Prisma.Affiliation$pictureCodesArgs<ExtArgs>
   passwordRequests?: boolean | Prisma.Affiliation$passwordRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.AffiliationCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["affiliation"]>
@@ -1093,6 +1216,7 @@ export type AffiliationInclude<ExtArgs extends runtime.Types.Extensions.Internal
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
   choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
   cards?: boolean | Prisma.Affiliation$cardsArgs<ExtArgs>
+  pictureCodes?: boolean | Prisma.Affiliation$pictureCodesArgs<ExtArgs>
   passwordRequests?: boolean | Prisma.Affiliation$passwordRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.AffiliationCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -1114,6 +1238,7 @@ export type $AffiliationPayload<ExtArgs extends runtime.Types.Extensions.Interna
     memberships: Prisma.$MembershipPayload<ExtArgs>[]
     choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
     cards: Prisma.$LoginCardPayload<ExtArgs>[]
+    pictureCodes: Prisma.$PictureCodePayload<ExtArgs>[]
     passwordRequests: Prisma.$PasswordRequestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1533,6 +1658,7 @@ export interface Prisma__AffiliationClient<T, Null = never, ExtArgs extends runt
   memberships<T extends Prisma.Affiliation$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MembershipPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   choices<T extends Prisma.Affiliation$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   cards<T extends Prisma.Affiliation$cardsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$cardsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoginCardPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  pictureCodes<T extends Prisma.Affiliation$pictureCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$pictureCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PictureCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passwordRequests<T extends Prisma.Affiliation$passwordRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$passwordRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasswordRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -2070,6 +2196,30 @@ export type Affiliation$cardsArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.LoginCardScalarFieldEnum | Prisma.LoginCardScalarFieldEnum[]
+}
+
+/**
+ * Affiliation.pictureCodes
+ */
+export type Affiliation$pictureCodesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PictureCode
+   */
+  select?: Prisma.PictureCodeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PictureCode
+   */
+  omit?: Prisma.PictureCodeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PictureCodeInclude<ExtArgs> | null
+  where?: Prisma.PictureCodeWhereInput
+  orderBy?: Prisma.PictureCodeOrderByWithRelationInput | Prisma.PictureCodeOrderByWithRelationInput[]
+  cursor?: Prisma.PictureCodeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PictureCodeScalarFieldEnum | Prisma.PictureCodeScalarFieldEnum[]
 }
 
 /**

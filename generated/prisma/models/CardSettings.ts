@@ -29,11 +29,13 @@ export type AggregateCardSettings = {
 export type CardSettingsAvgAggregateOutputType = {
   grades: number | null
   weekdays: number | null
+  pictureCodeUpToGrade: number | null
 }
 
 export type CardSettingsSumAggregateOutputType = {
   grades: number[]
   weekdays: number[]
+  pictureCodeUpToGrade: number | null
 }
 
 export type CardSettingsMinAggregateOutputType = {
@@ -43,6 +45,8 @@ export type CardSettingsMinAggregateOutputType = {
   hoursTo: string | null
   secondStep: $Enums.CardSecondStep | null
   printSecondStep: boolean | null
+  pictureCodeUpToGrade: number | null
+  classLists: boolean | null
   updatedAt: Date | null
 }
 
@@ -53,6 +57,8 @@ export type CardSettingsMaxAggregateOutputType = {
   hoursTo: string | null
   secondStep: $Enums.CardSecondStep | null
   printSecondStep: boolean | null
+  pictureCodeUpToGrade: number | null
+  classLists: boolean | null
   updatedAt: Date | null
 }
 
@@ -66,6 +72,8 @@ export type CardSettingsCountAggregateOutputType = {
   networks: number
   secondStep: number
   printSecondStep: number
+  pictureCodeUpToGrade: number
+  classLists: number
   updatedAt: number
   _all: number
 }
@@ -74,11 +82,13 @@ export type CardSettingsCountAggregateOutputType = {
 export type CardSettingsAvgAggregateInputType = {
   grades?: true
   weekdays?: true
+  pictureCodeUpToGrade?: true
 }
 
 export type CardSettingsSumAggregateInputType = {
   grades?: true
   weekdays?: true
+  pictureCodeUpToGrade?: true
 }
 
 export type CardSettingsMinAggregateInputType = {
@@ -88,6 +98,8 @@ export type CardSettingsMinAggregateInputType = {
   hoursTo?: true
   secondStep?: true
   printSecondStep?: true
+  pictureCodeUpToGrade?: true
+  classLists?: true
   updatedAt?: true
 }
 
@@ -98,6 +110,8 @@ export type CardSettingsMaxAggregateInputType = {
   hoursTo?: true
   secondStep?: true
   printSecondStep?: true
+  pictureCodeUpToGrade?: true
+  classLists?: true
   updatedAt?: true
 }
 
@@ -111,6 +125,8 @@ export type CardSettingsCountAggregateInputType = {
   networks?: true
   secondStep?: true
   printSecondStep?: true
+  pictureCodeUpToGrade?: true
+  classLists?: true
   updatedAt?: true
   _all?: true
 }
@@ -211,6 +227,8 @@ export type CardSettingsGroupByOutputType = {
   networks: string[]
   secondStep: $Enums.CardSecondStep
   printSecondStep: boolean
+  pictureCodeUpToGrade: number | null
+  classLists: boolean
   updatedAt: Date
   _count: CardSettingsCountAggregateOutputType | null
   _avg: CardSettingsAvgAggregateOutputType | null
@@ -247,6 +265,8 @@ export type CardSettingsWhereInput = {
   networks?: Prisma.StringNullableListFilter<"CardSettings">
   secondStep?: Prisma.EnumCardSecondStepFilter<"CardSettings"> | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolFilter<"CardSettings"> | boolean
+  pictureCodeUpToGrade?: Prisma.IntNullableFilter<"CardSettings"> | number | null
+  classLists?: Prisma.BoolFilter<"CardSettings"> | boolean
   updatedAt?: Prisma.DateTimeFilter<"CardSettings"> | Date | string
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
 }
@@ -261,6 +281,8 @@ export type CardSettingsOrderByWithRelationInput = {
   networks?: Prisma.SortOrder
   secondStep?: Prisma.SortOrder
   printSecondStep?: Prisma.SortOrder
+  pictureCodeUpToGrade?: Prisma.SortOrderInput | Prisma.SortOrder
+  classLists?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   school?: Prisma.SchoolOrderByWithRelationInput
 }
@@ -278,6 +300,8 @@ export type CardSettingsWhereUniqueInput = Prisma.AtLeast<{
   networks?: Prisma.StringNullableListFilter<"CardSettings">
   secondStep?: Prisma.EnumCardSecondStepFilter<"CardSettings"> | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolFilter<"CardSettings"> | boolean
+  pictureCodeUpToGrade?: Prisma.IntNullableFilter<"CardSettings"> | number | null
+  classLists?: Prisma.BoolFilter<"CardSettings"> | boolean
   updatedAt?: Prisma.DateTimeFilter<"CardSettings"> | Date | string
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
 }, "schoolId">
@@ -292,6 +316,8 @@ export type CardSettingsOrderByWithAggregationInput = {
   networks?: Prisma.SortOrder
   secondStep?: Prisma.SortOrder
   printSecondStep?: Prisma.SortOrder
+  pictureCodeUpToGrade?: Prisma.SortOrderInput | Prisma.SortOrder
+  classLists?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.CardSettingsCountOrderByAggregateInput
   _avg?: Prisma.CardSettingsAvgOrderByAggregateInput
@@ -313,6 +339,8 @@ export type CardSettingsScalarWhereWithAggregatesInput = {
   networks?: Prisma.StringNullableListFilter<"CardSettings">
   secondStep?: Prisma.EnumCardSecondStepWithAggregatesFilter<"CardSettings"> | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolWithAggregatesFilter<"CardSettings"> | boolean
+  pictureCodeUpToGrade?: Prisma.IntNullableWithAggregatesFilter<"CardSettings"> | number | null
+  classLists?: Prisma.BoolWithAggregatesFilter<"CardSettings"> | boolean
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"CardSettings"> | Date | string
 }
 
@@ -325,6 +353,8 @@ export type CardSettingsCreateInput = {
   networks?: Prisma.CardSettingsCreatenetworksInput | string[]
   secondStep: $Enums.CardSecondStep
   printSecondStep: boolean
+  pictureCodeUpToGrade?: number | null
+  classLists?: boolean
   updatedAt: Date | string
   school: Prisma.SchoolCreateNestedOneWithoutCardSettingsInput
 }
@@ -339,6 +369,8 @@ export type CardSettingsUncheckedCreateInput = {
   networks?: Prisma.CardSettingsCreatenetworksInput | string[]
   secondStep: $Enums.CardSecondStep
   printSecondStep: boolean
+  pictureCodeUpToGrade?: number | null
+  classLists?: boolean
   updatedAt: Date | string
 }
 
@@ -351,6 +383,8 @@ export type CardSettingsUpdateInput = {
   networks?: Prisma.CardSettingsUpdatenetworksInput | string[]
   secondStep?: Prisma.EnumCardSecondStepFieldUpdateOperationsInput | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  pictureCodeUpToGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  classLists?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   school?: Prisma.SchoolUpdateOneRequiredWithoutCardSettingsNestedInput
 }
@@ -365,6 +399,8 @@ export type CardSettingsUncheckedUpdateInput = {
   networks?: Prisma.CardSettingsUpdatenetworksInput | string[]
   secondStep?: Prisma.EnumCardSecondStepFieldUpdateOperationsInput | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  pictureCodeUpToGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  classLists?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -378,6 +414,8 @@ export type CardSettingsCreateManyInput = {
   networks?: Prisma.CardSettingsCreatenetworksInput | string[]
   secondStep: $Enums.CardSecondStep
   printSecondStep: boolean
+  pictureCodeUpToGrade?: number | null
+  classLists?: boolean
   updatedAt: Date | string
 }
 
@@ -390,6 +428,8 @@ export type CardSettingsUpdateManyMutationInput = {
   networks?: Prisma.CardSettingsUpdatenetworksInput | string[]
   secondStep?: Prisma.EnumCardSecondStepFieldUpdateOperationsInput | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  pictureCodeUpToGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  classLists?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -403,6 +443,8 @@ export type CardSettingsUncheckedUpdateManyInput = {
   networks?: Prisma.CardSettingsUpdatenetworksInput | string[]
   secondStep?: Prisma.EnumCardSecondStepFieldUpdateOperationsInput | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  pictureCodeUpToGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  classLists?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -429,12 +471,15 @@ export type CardSettingsCountOrderByAggregateInput = {
   networks?: Prisma.SortOrder
   secondStep?: Prisma.SortOrder
   printSecondStep?: Prisma.SortOrder
+  pictureCodeUpToGrade?: Prisma.SortOrder
+  classLists?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
 export type CardSettingsAvgOrderByAggregateInput = {
   grades?: Prisma.SortOrder
   weekdays?: Prisma.SortOrder
+  pictureCodeUpToGrade?: Prisma.SortOrder
 }
 
 export type CardSettingsMaxOrderByAggregateInput = {
@@ -444,6 +489,8 @@ export type CardSettingsMaxOrderByAggregateInput = {
   hoursTo?: Prisma.SortOrder
   secondStep?: Prisma.SortOrder
   printSecondStep?: Prisma.SortOrder
+  pictureCodeUpToGrade?: Prisma.SortOrder
+  classLists?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -454,12 +501,15 @@ export type CardSettingsMinOrderByAggregateInput = {
   hoursTo?: Prisma.SortOrder
   secondStep?: Prisma.SortOrder
   printSecondStep?: Prisma.SortOrder
+  pictureCodeUpToGrade?: Prisma.SortOrder
+  classLists?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
 export type CardSettingsSumOrderByAggregateInput = {
   grades?: Prisma.SortOrder
   weekdays?: Prisma.SortOrder
+  pictureCodeUpToGrade?: Prisma.SortOrder
 }
 
 export type CardSettingsCreateNestedOneWithoutSchoolInput = {
@@ -534,6 +584,8 @@ export type CardSettingsCreateWithoutSchoolInput = {
   networks?: Prisma.CardSettingsCreatenetworksInput | string[]
   secondStep: $Enums.CardSecondStep
   printSecondStep: boolean
+  pictureCodeUpToGrade?: number | null
+  classLists?: boolean
   updatedAt: Date | string
 }
 
@@ -546,6 +598,8 @@ export type CardSettingsUncheckedCreateWithoutSchoolInput = {
   networks?: Prisma.CardSettingsCreatenetworksInput | string[]
   secondStep: $Enums.CardSecondStep
   printSecondStep: boolean
+  pictureCodeUpToGrade?: number | null
+  classLists?: boolean
   updatedAt: Date | string
 }
 
@@ -574,6 +628,8 @@ export type CardSettingsUpdateWithoutSchoolInput = {
   networks?: Prisma.CardSettingsUpdatenetworksInput | string[]
   secondStep?: Prisma.EnumCardSecondStepFieldUpdateOperationsInput | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  pictureCodeUpToGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  classLists?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -586,6 +642,8 @@ export type CardSettingsUncheckedUpdateWithoutSchoolInput = {
   networks?: Prisma.CardSettingsUpdatenetworksInput | string[]
   secondStep?: Prisma.EnumCardSecondStepFieldUpdateOperationsInput | $Enums.CardSecondStep
   printSecondStep?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  pictureCodeUpToGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  classLists?: Prisma.BoolFieldUpdateOperationsInput | boolean
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -601,6 +659,8 @@ export type CardSettingsSelect<ExtArgs extends runtime.Types.Extensions.Internal
   networks?: boolean
   secondStep?: boolean
   printSecondStep?: boolean
+  pictureCodeUpToGrade?: boolean
+  classLists?: boolean
   updatedAt?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["cardSettings"]>
@@ -615,6 +675,8 @@ export type CardSettingsSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   networks?: boolean
   secondStep?: boolean
   printSecondStep?: boolean
+  pictureCodeUpToGrade?: boolean
+  classLists?: boolean
   updatedAt?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["cardSettings"]>
@@ -629,6 +691,8 @@ export type CardSettingsSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   networks?: boolean
   secondStep?: boolean
   printSecondStep?: boolean
+  pictureCodeUpToGrade?: boolean
+  classLists?: boolean
   updatedAt?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["cardSettings"]>
@@ -643,10 +707,12 @@ export type CardSettingsSelectScalar = {
   networks?: boolean
   secondStep?: boolean
   printSecondStep?: boolean
+  pictureCodeUpToGrade?: boolean
+  classLists?: boolean
   updatedAt?: boolean
 }
 
-export type CardSettingsOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"schoolId" | "enabled" | "grades" | "hoursFrom" | "hoursTo" | "weekdays" | "networks" | "secondStep" | "printSecondStep" | "updatedAt", ExtArgs["result"]["cardSettings"]>
+export type CardSettingsOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"schoolId" | "enabled" | "grades" | "hoursFrom" | "hoursTo" | "weekdays" | "networks" | "secondStep" | "printSecondStep" | "pictureCodeUpToGrade" | "classLists" | "updatedAt", ExtArgs["result"]["cardSettings"]>
 export type CardSettingsInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }
@@ -699,6 +765,14 @@ export type $CardSettingsPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * @data none
      */
     printSecondStep: boolean
+    /**
+     * @data none
+     */
+    pictureCodeUpToGrade: number | null
+    /**
+     * @data none
+     */
+    classLists: boolean
     /**
      * @data none
      */
@@ -1136,6 +1210,8 @@ export interface CardSettingsFieldRefs {
   readonly networks: Prisma.FieldRef<"CardSettings", 'String[]'>
   readonly secondStep: Prisma.FieldRef<"CardSettings", 'CardSecondStep'>
   readonly printSecondStep: Prisma.FieldRef<"CardSettings", 'Boolean'>
+  readonly pictureCodeUpToGrade: Prisma.FieldRef<"CardSettings", 'Int'>
+  readonly classLists: Prisma.FieldRef<"CardSettings", 'Boolean'>
   readonly updatedAt: Prisma.FieldRef<"CardSettings", 'DateTime'>
 }
     

@@ -235,6 +235,7 @@ export type GroupWhereInput = {
   syncedBy?: Prisma.SyncedGroupListRelationFilter
   signOnGroups?: Prisma.GrantSignOnGroupListRelationFilter
   merged?: Prisma.MergedGroupListRelationFilter
+  classList?: Prisma.XOR<Prisma.ClassListNullableScalarRelationFilter, Prisma.ClassListWhereInput> | null
 }
 
 export type GroupOrderByWithRelationInput = {
@@ -254,6 +255,7 @@ export type GroupOrderByWithRelationInput = {
   syncedBy?: Prisma.SyncedGroupOrderByRelationAggregateInput
   signOnGroups?: Prisma.GrantSignOnGroupOrderByRelationAggregateInput
   merged?: Prisma.MergedGroupOrderByRelationAggregateInput
+  classList?: Prisma.ClassListOrderByWithRelationInput
 }
 
 export type GroupWhereUniqueInput = Prisma.AtLeast<{
@@ -278,6 +280,7 @@ export type GroupWhereUniqueInput = Prisma.AtLeast<{
   syncedBy?: Prisma.SyncedGroupListRelationFilter
   signOnGroups?: Prisma.GrantSignOnGroupListRelationFilter
   merged?: Prisma.MergedGroupListRelationFilter
+  classList?: Prisma.XOR<Prisma.ClassListNullableScalarRelationFilter, Prisma.ClassListWhereInput> | null
 }, "id" | "id_schoolId" | "schoolId_sourceSystemIdentifier">
 
 export type GroupOrderByWithAggregationInput = {
@@ -330,6 +333,7 @@ export type GroupCreateInput = {
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListCreateNestedOneWithoutGroupInput
 }
 
 export type GroupUncheckedCreateInput = {
@@ -348,6 +352,7 @@ export type GroupUncheckedCreateInput = {
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListUncheckedCreateNestedOneWithoutGroupInput
 }
 
 export type GroupUpdateInput = {
@@ -366,6 +371,7 @@ export type GroupUpdateInput = {
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateInput = {
@@ -384,6 +390,7 @@ export type GroupUncheckedUpdateInput = {
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUncheckedUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupCreateManyInput = {
@@ -600,6 +607,20 @@ export type GroupUpdateOneRequiredWithoutMergedNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.GroupUpdateToOneWithWhereWithoutMergedInput, Prisma.GroupUpdateWithoutMergedInput>, Prisma.GroupUncheckedUpdateWithoutMergedInput>
 }
 
+export type GroupCreateNestedOneWithoutClassListInput = {
+  create?: Prisma.XOR<Prisma.GroupCreateWithoutClassListInput, Prisma.GroupUncheckedCreateWithoutClassListInput>
+  connectOrCreate?: Prisma.GroupCreateOrConnectWithoutClassListInput
+  connect?: Prisma.GroupWhereUniqueInput
+}
+
+export type GroupUpdateOneRequiredWithoutClassListNestedInput = {
+  create?: Prisma.XOR<Prisma.GroupCreateWithoutClassListInput, Prisma.GroupUncheckedCreateWithoutClassListInput>
+  connectOrCreate?: Prisma.GroupCreateOrConnectWithoutClassListInput
+  upsert?: Prisma.GroupUpsertWithoutClassListInput
+  connect?: Prisma.GroupWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.GroupUpdateToOneWithWhereWithoutClassListInput, Prisma.GroupUpdateWithoutClassListInput>, Prisma.GroupUncheckedUpdateWithoutClassListInput>
+}
+
 export type GroupCreateWithoutSyncedByInput = {
   id: string
   name: string
@@ -615,6 +636,7 @@ export type GroupCreateWithoutSyncedByInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListCreateNestedOneWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutSyncedByInput = {
@@ -632,6 +654,7 @@ export type GroupUncheckedCreateWithoutSyncedByInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListUncheckedCreateNestedOneWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutSyncedByInput = {
@@ -665,6 +688,7 @@ export type GroupUpdateWithoutSyncedByInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutSyncedByInput = {
@@ -682,6 +706,7 @@ export type GroupUncheckedUpdateWithoutSyncedByInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUncheckedUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupCreateWithoutSignOnGroupsInput = {
@@ -699,6 +724,7 @@ export type GroupCreateWithoutSignOnGroupsInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListCreateNestedOneWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutSignOnGroupsInput = {
@@ -716,6 +742,7 @@ export type GroupUncheckedCreateWithoutSignOnGroupsInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListUncheckedCreateNestedOneWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutSignOnGroupsInput = {
@@ -749,6 +776,7 @@ export type GroupUpdateWithoutSignOnGroupsInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutSignOnGroupsInput = {
@@ -766,6 +794,7 @@ export type GroupUncheckedUpdateWithoutSignOnGroupsInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUncheckedUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupCreateWithoutSchoolInput = {
@@ -783,6 +812,7 @@ export type GroupCreateWithoutSchoolInput = {
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListCreateNestedOneWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutSchoolInput = {
@@ -800,6 +830,7 @@ export type GroupUncheckedCreateWithoutSchoolInput = {
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListUncheckedCreateNestedOneWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutSchoolInput = {
@@ -860,6 +891,7 @@ export type GroupCreateWithoutMembershipsInput = {
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListCreateNestedOneWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutMembershipsInput = {
@@ -877,6 +909,7 @@ export type GroupUncheckedCreateWithoutMembershipsInput = {
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
   merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListUncheckedCreateNestedOneWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutMembershipsInput = {
@@ -910,6 +943,7 @@ export type GroupUpdateWithoutMembershipsInput = {
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutMembershipsInput = {
@@ -927,6 +961,7 @@ export type GroupUncheckedUpdateWithoutMembershipsInput = {
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUncheckedUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupCreateWithoutMergedInput = {
@@ -944,6 +979,7 @@ export type GroupCreateWithoutMergedInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListCreateNestedOneWithoutGroupInput
 }
 
 export type GroupUncheckedCreateWithoutMergedInput = {
@@ -961,6 +997,7 @@ export type GroupUncheckedCreateWithoutMergedInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
   syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
+  classList?: Prisma.ClassListUncheckedCreateNestedOneWithoutGroupInput
 }
 
 export type GroupCreateOrConnectWithoutMergedInput = {
@@ -994,6 +1031,7 @@ export type GroupUpdateWithoutMergedInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutMergedInput = {
@@ -1011,6 +1049,95 @@ export type GroupUncheckedUpdateWithoutMergedInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUncheckedUpdateOneWithoutGroupNestedInput
+}
+
+export type GroupCreateWithoutClassListInput = {
+  id: string
+  name: string
+  sortKey: string
+  naturalKey?: string
+  type: $Enums.GroupType
+  status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
+  deletedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  school: Prisma.SchoolCreateNestedOneWithoutGroupsInput
+  memberships?: Prisma.MembershipCreateNestedManyWithoutGroupInput
+  syncedBy?: Prisma.SyncedGroupCreateNestedManyWithoutGroupInput
+  signOnGroups?: Prisma.GrantSignOnGroupCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupCreateNestedManyWithoutGroupInput
+}
+
+export type GroupUncheckedCreateWithoutClassListInput = {
+  id: string
+  schoolId: string
+  name: string
+  sortKey: string
+  naturalKey?: string
+  type: $Enums.GroupType
+  status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
+  deletedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutGroupInput
+  syncedBy?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGroupInput
+  signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGroupInput
+  merged?: Prisma.MergedGroupUncheckedCreateNestedManyWithoutGroupInput
+}
+
+export type GroupCreateOrConnectWithoutClassListInput = {
+  where: Prisma.GroupWhereUniqueInput
+  create: Prisma.XOR<Prisma.GroupCreateWithoutClassListInput, Prisma.GroupUncheckedCreateWithoutClassListInput>
+}
+
+export type GroupUpsertWithoutClassListInput = {
+  update: Prisma.XOR<Prisma.GroupUpdateWithoutClassListInput, Prisma.GroupUncheckedUpdateWithoutClassListInput>
+  create: Prisma.XOR<Prisma.GroupCreateWithoutClassListInput, Prisma.GroupUncheckedCreateWithoutClassListInput>
+  where?: Prisma.GroupWhereInput
+}
+
+export type GroupUpdateToOneWithWhereWithoutClassListInput = {
+  where?: Prisma.GroupWhereInput
+  data: Prisma.XOR<Prisma.GroupUpdateWithoutClassListInput, Prisma.GroupUncheckedUpdateWithoutClassListInput>
+}
+
+export type GroupUpdateWithoutClassListInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
+  status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  school?: Prisma.SchoolUpdateOneRequiredWithoutGroupsNestedInput
+  memberships?: Prisma.MembershipUpdateManyWithoutGroupNestedInput
+  syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
+  signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
+}
+
+export type GroupUncheckedUpdateWithoutClassListInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  naturalKey?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
+  status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutGroupNestedInput
+  syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
+  signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
+  merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
 }
 
 export type GroupCreateManySchoolInput = {
@@ -1041,6 +1168,7 @@ export type GroupUpdateWithoutSchoolInput = {
   syncedBy?: Prisma.SyncedGroupUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateWithoutSchoolInput = {
@@ -1058,6 +1186,7 @@ export type GroupUncheckedUpdateWithoutSchoolInput = {
   syncedBy?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGroupNestedInput
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGroupNestedInput
   merged?: Prisma.MergedGroupUncheckedUpdateManyWithoutGroupNestedInput
+  classList?: Prisma.ClassListUncheckedUpdateOneWithoutGroupNestedInput
 }
 
 export type GroupUncheckedUpdateManyWithoutSchoolInput = {
@@ -1148,6 +1277,7 @@ export type GroupSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   syncedBy?: boolean | Prisma.Group$syncedByArgs<ExtArgs>
   signOnGroups?: boolean | Prisma.Group$signOnGroupsArgs<ExtArgs>
   merged?: boolean | Prisma.Group$mergedArgs<ExtArgs>
+  classList?: boolean | Prisma.Group$classListArgs<ExtArgs>
   _count?: boolean | Prisma.GroupCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["group"]>
 
@@ -1202,6 +1332,7 @@ export type GroupInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   syncedBy?: boolean | Prisma.Group$syncedByArgs<ExtArgs>
   signOnGroups?: boolean | Prisma.Group$signOnGroupsArgs<ExtArgs>
   merged?: boolean | Prisma.Group$mergedArgs<ExtArgs>
+  classList?: boolean | Prisma.Group$classListArgs<ExtArgs>
   _count?: boolean | Prisma.GroupCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type GroupIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1219,6 +1350,7 @@ export type $GroupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     syncedBy: Prisma.$SyncedGroupPayload<ExtArgs>[]
     signOnGroups: Prisma.$GrantSignOnGroupPayload<ExtArgs>[]
     merged: Prisma.$MergedGroupPayload<ExtArgs>[]
+    classList: Prisma.$ClassListPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     /**
@@ -1664,6 +1796,7 @@ export interface Prisma__GroupClient<T, Null = never, ExtArgs extends runtime.Ty
   syncedBy<T extends Prisma.Group$syncedByArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Group$syncedByArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SyncedGroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signOnGroups<T extends Prisma.Group$signOnGroupsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Group$signOnGroupsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantSignOnGroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   merged<T extends Prisma.Group$mergedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Group$mergedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MergedGroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  classList<T extends Prisma.Group$classListArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Group$classListArgs<ExtArgs>>): Prisma.Prisma__ClassListClient<runtime.Types.Result.GetResult<Prisma.$ClassListPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2207,6 +2340,25 @@ export type Group$mergedArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.MergedGroupScalarFieldEnum | Prisma.MergedGroupScalarFieldEnum[]
+}
+
+/**
+ * Group.classList
+ */
+export type Group$classListArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ClassList
+   */
+  select?: Prisma.ClassListSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ClassList
+   */
+  omit?: Prisma.ClassListOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ClassListInclude<ExtArgs> | null
+  where?: Prisma.ClassListWhereInput
 }
 
 /**

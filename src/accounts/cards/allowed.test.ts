@@ -9,6 +9,8 @@ const settings: CardSettings = {
   networks: [],
   secondStep: "NONE",
   printSecondStep: false,
+  pictureCodeUpToGrade: null,
+  classLists: false,
 };
 const use = { grade: 5, at: new Date("2026-02-03T08:00:00Z"), address: "192.0.2.7" };
 

@@ -42,7 +42,7 @@ export async function takePrint<T>(
   return made;
 }
 
-/** Deletes expired prints, and cards that were revoked long ago. */
+/** Deletes expired prints, cards that were revoked long ago, and the class lists of lessons that are over. */
 export const makeCardSweep = ({ db, clock }: { db: RecordStore; clock: () => Date }): WorkerJob => ({
   name: "sign-on.sweepCards",
   everySeconds: 60,
@@ -50,10 +50,12 @@ export const makeCardSweep = ({ db, clock }: { db: RecordStore; clock: () => Dat
     const now = clock().getTime();
     const createdAt = { lt: new Date(now - keptSeconds * 1000) };
     const revokedAt = { lt: new Date(now - revokedDays * 86_400_000) };
-    const { cardPrint, loginCard } = db.prisma;
+    const endsAt = { lt: new Date(now) };
+    const { cardPrint, loginCard, classList } = db.prisma;
     for (const deleteSome of [
       (limit: number) => cardPrint.deleteMany({ where: { createdAt }, limit }),
       (limit: number) => loginCard.deleteMany({ where: { revokedAt }, limit }),
+      (limit: number) => classList.deleteMany({ where: { endsAt }, limit }),
     ])
       await removeInBatches(signal, async (limit) => (await deleteSome(limit)).count);
   },

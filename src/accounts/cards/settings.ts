@@ -11,7 +11,10 @@ export type { CardSecondStep };
 /** `from` and `to` as "07:00" at the school; `weekdays` from 1 for Monday to 7 for Sunday. */
 export type CardHours = { from: string; to: string; weekdays: number[] };
 
-/** `grades` null for every grade, `hours` null for always, no `networks` for everywhere. */
+/**
+ * `grades` null for every grade, `hours` null for always, no `networks` for everywhere; `pictureCodeUpToGrade` null for
+ * nobody.
+ */
 export type CardSettings = {
   enabled: boolean;
   grades: number[] | null;
@@ -19,6 +22,8 @@ export type CardSettings = {
   networks: string[];
   secondStep: CardSecondStep;
   printSecondStep: boolean;
+  pictureCodeUpToGrade: number | null;
+  classLists: boolean;
 };
 
 export type CardSettingsRow = Omit<CardSettings, "grades" | "hours"> & {
@@ -42,14 +47,28 @@ export const cardSettingsOf = (schoolId: Sql): Sql => sql`(
       networks: settings.networks,
       secondStep: settings.secondStep,
       printSecondStep: settings.printSecondStep,
+      pictureCodeUpToGrade: settings.pictureCodeUpToGrade,
+      classLists: settings.classLists,
     })} FROM ${settings} WHERE ${settings.schoolId} = ${schoolId}) found)`;
 
+const none: CardSettings = {
+  enabled: false,
+  grades: null,
+  hours: null,
+  networks: [],
+  secondStep: "NONE",
+  printSecondStep: false,
+  pictureCodeUpToGrade: null,
+  classLists: false,
+};
+
 export function settingsFrom(row: CardSettingsRow | null): CardSettings {
-  if (row === null)
-    return { enabled: false, grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false };
+  if (row === null) return none;
   const { enabled, grades, hoursFrom, hoursTo, weekdays, networks, secondStep, printSecondStep } = row;
   const hours = hoursFrom === null || hoursTo === null ? null : { from: hoursFrom, to: hoursTo, weekdays };
-  return { enabled, grades: grades.length === 0 ? null : grades, hours, networks, secondStep, printSecondStep };
+  const { pictureCodeUpToGrade, classLists } = row;
+  const steps = { secondStep, printSecondStep, pictureCodeUpToGrade, classLists };
+  return { enabled, grades: grades.length === 0 ? null : grades, hours, networks, ...steps };
 }
 
 export async function readCardSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<CardSettings> {
@@ -72,13 +91,23 @@ const voidCards = statement<{ schoolId: SchoolId }>(
   "sign-on.voidCardsOfSchool",
 );
 
-/** When cards are switched off, their sign-ins end. Errors: invalid network_invalid, hours_invalid. */
+type LaterSettings = "pictureCodeUpToGrade" | "classLists";
+type GivenSettings = Omit<CardSettings, LaterSettings> & Partial<Pick<CardSettings, LaterSettings>>;
+
+/**
+ * When cards are switched off, their sign-ins end. Settings that programs of earlier versions do not know may be left
+ * out. Errors: invalid network_invalid, hours_invalid, picture_codes_needed.
+ */
 export async function writeCardSettings(
   tx: Transaction,
   schoolId: SchoolId,
-  settings: CardSettings,
+  settings: GivenSettings,
   origin: Origin,
 ): Promise<void> {
+  const before = await readCardSettings(tx, schoolId);
+  const { pictureCodeUpToGrade = before.pictureCodeUpToGrade, classLists = before.classLists } = settings;
+  if (classLists && pictureCodeUpToGrade === null)
+    throw new AppError("invalid", "picture_codes_needed", "classLists needs pictureCodeUpToGrade.");
   const { enabled, grades, hours, secondStep, printSecondStep } = settings;
   const networks = [...new Set(settings.networks.map((network, index) => readNetwork(network, index)))];
   if (hours !== null && hours.from >= hours.to)
@@ -88,6 +117,8 @@ export async function writeCardSettings(
     networks,
     secondStep,
     printSecondStep,
+    pictureCodeUpToGrade,
+    classLists,
     updatedAt: origin.at,
     grades: inOrder(grades ?? []),
     weekdays: inOrder(hours?.weekdays ?? []),

@@ -21,6 +21,7 @@ import { classNamesOf } from "../grades.ts";
 import { findCardRefusal, type CardRefusal } from "./allowed.ts";
 import type { CardId } from "./cards.ts";
 import { hashAnswer, hashCardToken } from "./make-card.ts";
+import { asksPictureCode, pictureCodeOf, type PictureCodeState } from "./picture-code.ts";
 import { cardSettingsOf, settingsFrom, type CardHours, type CardSecondStep, type CardSettingsRow } from "./settings.ts";
 
 export type UsableCard = {
@@ -31,6 +32,8 @@ export type UsableCard = {
   generation: number;
   secondStep: CardSecondStep;
   secondStepHash: Buffer | null;
+  /** Null if the school does not ask this person for pictures. */
+  pictures: PictureCodeState | null;
 };
 
 type CardCheck =
@@ -38,7 +41,7 @@ type CardCheck =
   | { kind: "refused"; reason: "invalid" | "blocked" | Exclude<CardRefusal, "hours"> }
   | { kind: "refused"; reason: "hours"; hours: CardHours | null };
 
-type CardRow = UsableCard & {
+type CardRow = UsableCard & { pictures: PictureCodeState } & {
   /** Not revoked; the person is active, at their home school and not staff. */
   isValid: boolean;
   isRevoked: boolean;
@@ -61,32 +64,51 @@ export const isOfStaff = (personId: Sql, now: Value): Sql => sql`EXISTS (SELECT 
   WHERE ${role.personId} = ${personId} AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now}::timestamptz))`;
 
 // A card of a school that is no longer the home is invalid: nobody there could revoke it.
+const selectFound = (of: Sql, { now, taken }: { now: Value; taken: Sql }): Sql => sql`
+  SELECT ${fields<FoundRow>({
+    taken,
+    cardId: card.id,
+    personId: card.personId,
+    schoolId: card.schoolId,
+    firstName: person.firstCall,
+    generation: credential.generation,
+    secondStep: card.secondStep,
+    secondStepHash: card.secondStepHash,
+    pictures: pictureCodeOf(card.personId),
+    isRevoked: sql`${card.revokedAt} IS NOT NULL`,
+    isValid: sql`${card.revokedAt} IS NULL AND ${person.homeSchoolId} = ${card.schoolId}
+      AND ${person.status} = 'ACTIVE' AND NOT ${isOfStaff(card.personId, now)}`,
+    isBlocked: sql`${person.blockedAt} IS NOT NULL`,
+    classes: classNamesOf(card),
+    settings: cardSettingsOf(card.schoolId),
+  })}
+  FROM (SELECT) AS once LEFT JOIN ${card} ON ${of}
+    LEFT JOIN ${person} ON ${person.id} = ${card.personId}
+    LEFT JOIN ${credential} ON ${credential.personId} = ${card.personId}`;
+
 const findStatement = makeForCount((count) =>
   statement<FindParameters>((given) => {
     const { steps, count: taken } = takeSteps(given, count);
-    return sql`
-      ${count === 0 ? empty : sql`WITH ${join(steps)}`}
-      SELECT ${fields<FoundRow>({
-        taken,
-        cardId: card.id,
-        personId: card.personId,
-        schoolId: card.schoolId,
-        firstName: person.firstCall,
-        generation: credential.generation,
-        secondStep: card.secondStep,
-        secondStepHash: card.secondStepHash,
-        isRevoked: sql`${card.revokedAt} IS NOT NULL`,
-        isValid: sql`${card.revokedAt} IS NULL AND ${person.homeSchoolId} = ${card.schoolId}
-          AND ${person.status} = 'ACTIVE' AND NOT ${isOfStaff(card.personId, given.now)}`,
-        isBlocked: sql`${person.blockedAt} IS NOT NULL`,
-        classes: classNamesOf(card),
-        settings: cardSettingsOf(card.schoolId),
-      })}
-      FROM (SELECT) AS once LEFT JOIN ${card} ON ${card.tokenHash} = ${given.tokenHash}
-        LEFT JOIN ${person} ON ${person.id} = ${card.personId}
-        LEFT JOIN ${credential} ON ${credential.personId} = ${card.personId}`;
+    const found = selectFound(sql`${card.tokenHash} = ${given.tokenHash}`, { now: given.now, taken });
+    return sql`${count === 0 ? empty : sql`WITH ${join(steps)}`} ${found}`;
   }, `sign-in-card-find.${count}`),
 );
+
+type CardOf = { personId: PersonId; schoolId: SchoolId };
+
+const findOfPerson = statement<CardOf & { now: Date }>(({ personId, schoolId, now }) => {
+  const isTheirs = sql`${card.personId} = ${personId} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL`;
+  return selectFound(isTheirs, { now, taken: sql`0` });
+}, "sign-in-card-of-person");
+
+/** Checks whether the valid card of a person would sign them in now. */
+export async function checkCardOf(
+  db: Db,
+  { personId, schoolId, ...use }: CardOf & { at: Date; address: string },
+): Promise<CardCheck> {
+  const [row] = await findRows<FoundRow>(db.pool, findOfPerson, { personId, schoolId, now: use.at });
+  return judge(row!, use);
+}
 
 type Use = { token: string; at: Date; address: string };
 
@@ -135,7 +157,7 @@ async function judgeUse(db: Db, row: FoundRow, use: Use): Promise<CardCheck> {
   return check;
 }
 
-function judge(row: FoundRow, { at, address }: Use): CardCheck {
+function judge(row: FoundRow, { at, address }: Omit<Use, "token">): CardCheck {
   if (row.isValid !== true || row.generation === null) return { kind: "refused", reason: "invalid" };
   if (row.isBlocked === true) return { kind: "refused", reason: "blocked" };
   const {
@@ -148,10 +170,12 @@ function judge(row: FoundRow, { at, address }: Use): CardCheck {
     ...found
   } = row;
   const settings = settingsFrom(settingsRow);
-  const reason = findCardRefusal(settings, { grade: gradeOfNames(classes ?? []), at, address });
+  const grade = gradeOfNames(classes ?? []);
+  const reason = findCardRefusal(settings, { grade, at, address });
   if (reason === "hours") return { kind: "refused", reason, hours: settings.hours };
   if (reason !== null) return { kind: "refused", reason };
-  return { kind: "usable", card: found as UsableCard };
+  const pictures = asksPictureCode(settings, grade) ? found.pictures : null;
+  return { kind: "usable", card: { ...found, pictures } as UsableCard };
 }
 
 /** Wrong answers in a row that revoke a card. One in nine guesses of a picture is right. */

@@ -8,6 +8,7 @@ import {
   findLogin,
   findMayUsePassword,
   findOwnPassword,
+  findPictureCode,
   findSignInSettingsOf,
   hashPassword,
   listSecondFactors as factorsOf,
@@ -45,7 +46,9 @@ export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, rea
   const [login, own] = [await readLogin(db, personId, now), await findOwnPassword(db, personId, now)];
   if (login === null) throw loginUnknown();
   const usesPassword = own?.isUsed ?? (await findMayUsePassword(db.pool, { personId, now }));
-  const body = present<Schemas["Login"]>({ ...login, usesPassword, mayChangePassword: own?.isAllowed ?? false });
+  const { state: pictureCode } = await findPictureCode(db, personId);
+  const mayChangePassword = own?.isAllowed ?? false;
+  const body = present<Schemas["Login"]>({ ...login, usesPassword, mayChangePassword, pictureCode });
   return { status: 200, body, headers: { ETag: tagOf(login, counts) } };
 };
 

@@ -115,6 +115,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     failedTries: entries(lists.failedTries),
     secondFactors: entries(lists.secondFactors),
     loginCards: entries(lists.loginCards),
+    pictureCodes: entries(lists.pictureCodes),
     upstreamAccounts: entries(lists.upstreamAccounts),
     // The home school is who is asked, also by schools that it does not reach.
     passwordRequests: lists.passwordRequests.map(presentEntry),

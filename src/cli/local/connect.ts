@@ -89,6 +89,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       checkAccessToken: inServiceOnly,
       needsSecondFactor: inServiceOnly,
       makeCard: inServiceOnly,
+      makeClassCode: inServiceOnly,
       upstream,
       fetchAsApp: inServiceOnly,
       listeners: { wait: inServiceOnly, rules: { retrySeconds: [], random: inServiceOnly, count: inServiceOnly } },

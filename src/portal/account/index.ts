@@ -34,6 +34,7 @@ async function showAccount({ call, find, me, t, times, visitor }: PageRequest) {
     model: {
       name: me.name === null ? "" : `${me.name.firstFull} ${me.name.last}`,
       mayChangePassword: login?.mayChangePassword ?? false,
+      hasPictures: login !== null && login.pictureCode !== "NONE",
       usesPassword: login?.hasPassword === true && login.usesPassword,
       isStaff: me.roles.length > 0,
       roles: me.roles,

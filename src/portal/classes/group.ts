@@ -114,6 +114,7 @@ export async function showMember(request: PageRequest) {
   const mayGive = isTaught && may("newPassword");
   const isReached = mayGive && !person.isGuest;
   const mayGivePassword = isReached && person.status === "ACTIVE";
+  const login = mayGivePassword ? await find("getLogin") : null;
   const model = {
     group: record,
     member: person,
@@ -121,7 +122,8 @@ export async function showMember(request: PageRequest) {
     fullName: nameOf(person, request),
     mayChange,
     mayGivePassword,
-    usesPassword: mayGivePassword && (await find("getLogin"))?.usesPassword === true,
+    usesPassword: login?.usesPassword === true,
+    pictureCode: login?.pictureCode ?? "NONE",
     cards: person.isGuest ? [] : await listLoginCards(request),
     mayRevoke: isReached,
     mayExplain: isTaught && may("explainSignIn"),

@@ -1,4 +1,5 @@
 import { makeArea, onlyIf, redirectToSearch } from "../frame/index.ts";
+import { openClassList, showClassList } from "./class-list.ts";
 import { addGroup, classes, group, listClasses, showDeletion, showGroup, showNewGroup } from "./group.ts";
 import { giveLogins, makeOneCard, printCards, revokeCards, showLogins, showOneCard } from "./logins.ts";
 import { addMembers, member, showAddition, showMember } from "./group.ts";
@@ -20,12 +21,15 @@ export const classesPages = makeArea({ folder: import.meta.dirname, page: "class
   pages.form(`${group}/logins`, giveLogins, logins);
   pages.post(`${group}/cards`, printCards, logins);
   pages.post(`${group}/cards/revoke`, revokeCards, logins);
+  pages.form(`${group}/class-list`, openClassList, onlyIf("createClassList", showClassList));
+  pages.act(`${group}/class-list/end`, "endClassList", { ...onGroup, done: "classListEnded" });
   pages.form(`${group}/add`, addMembers, onlyIf("putMembership", showAddition));
   pages.post(`${group}/add/search`, redirectToSearch(`${group}/add`));
   const onMember = { to: group, again: showMember };
   pages.get(member, showMember);
   pages.act(`${member}/role`, "putMembership", { ...onMember, fields: ["role"], done: "roleSet" });
   pages.act(`${member}/cards/:loginCardId/revoke`, "revokeLoginCard", { ...onMember, to: member, done: "cardRevoked" });
+  pages.act(`${member}/pictures/reset`, "revokePictureCode", { ...onMember, to: member, done: "picturesReset" });
   for (const owner of [member, person]) {
     const oneCard = onlyIf("createLoginCards", showOneCard);
     pages.form(`${owner}/card`, makeOneCard, oneCard);

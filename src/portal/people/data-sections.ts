@@ -100,6 +100,7 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
       return t("data.factor", { kind: t(`factors.${kind}`), label, at: times.time(at) });
     }),
   loginCards: (entries, words) => entries.map((entry) => describeCard(entry, words)),
+  pictureCodes: (entries, { t, times }) => entries.map(({ at }) => t("data.picturesSince", { at: times.time(at) })),
   accessReports: (entries, words) => entries.map(({ what, ...entry }) => timed(entry, what ?? "", words)),
   upstreamAccounts: (entries, { t, times }) =>
     entries.map(({ what, at }) => t("data.linkedAt", { account: what ?? "", at: times.time(at) })),

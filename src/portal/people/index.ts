@@ -42,6 +42,7 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, page: "people
   });
   pages.act(`${person}/second-factors`, "revokeSecondFactors", { ...onPerson, done: "factorsRemoved" });
   pages.act(`${person}/cards/:loginCardId/revoke`, "revokeLoginCard", { ...onPerson, done: "cardRevoked" });
+  pages.act(`${person}/pictures/reset`, "revokePictureCode", { ...onPerson, done: "picturesReset" });
   pages.post(`${person}/login`, setLogin, showPerson);
   pages.post(`${person}/password`, givePassword, showPerson);
   pages.post(`${person}/groups`, joinGroup, showPerson);

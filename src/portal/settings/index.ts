@@ -26,6 +26,7 @@ const signInFields = [
   "passkeysFromGrade",
   "helpText",
 ];
+const cardFields = ["enabled", "secondStep", "printSecondStep", "pictureCodeUpToGrade", "classLists"] as const;
 
 /** `/admin/schools/:schoolId/settings`: name, address and logo of a school, its sign-in and its login cards. */
 export const settingsPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
@@ -43,7 +44,7 @@ export const settingsPages = makeArea({ folder: import.meta.dirname, page: "sett
 /** No grade means everybody; no hour means always. */
 function readCards(request: PageRequest) {
   const { field, typed } = request;
-  const read = readForm(request, "putCardSettings", ["enabled", "secondStep", "printSecondStep"]);
+  const read = readForm(request, "putCardSettings", cardFields);
   const [grades, weekdays] = [typed["grade"] ?? [], typed["weekday"] ?? ["1", "2", "3", "4", "5", "6", "7"]];
   const [from, to] = [field("from"), field("to")];
   return {

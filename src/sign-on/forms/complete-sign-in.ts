@@ -1,7 +1,7 @@
 import type { PersonId } from "../../directory/index.ts";
 import { endSession, limitSessions } from "../protocol/logout/end-session.ts";
 import { answerInteraction, forgetSession, type Interaction, startSession } from "../protocol/provider/library.ts";
-import { makeBinding, secondsOfSession, sharedDevice } from "../protocol/session.ts";
+import { makeBinding, secondsOfSession, sharedDevice, sharedUntil } from "../protocol/session.ts";
 import { readLastSignIn, noteSignedOut } from "./last-sign-in.ts";
 import {
   type PageRequest,
@@ -11,7 +11,8 @@ import {
   sessionOf,
   setSessionCookie,
 } from "./page-request.ts";
-import { hasSecondFactor, isUpstream, type PasskeyOffer } from "../../accounts/index.ts";
+import { classListPath, hasSecondFactor, isUpstream, type PasskeyOffer } from "../../accounts/index.ts";
+import { listCookie } from "./class-list/device.ts";
 import { offerPasskey } from "./offered-passkey.ts";
 
 /** Whether the person is asked to switch because the app hinted at another person. */
@@ -30,6 +31,8 @@ export type AuthenticatedPerson = {
   authTime?: number | null | undefined;
   isShared?: boolean | undefined;
   passkeyOffer?: PasskeyOffer | null | undefined;
+  /** On the shared device of a class: until the session ends. */
+  seconds?: number;
 };
 
 /**
@@ -47,13 +50,14 @@ export async function signIn(
     authTime,
     isShared = readLastSignIn(request).isShared,
     passkeyOffer = null,
+    seconds: ofLesson,
   }: AuthenticatedPerson,
   to: Interaction | string,
 ): Promise<void> {
   const { deps } = request;
   const standing = { generation, cardId: cardId ?? null, upstreamSessionId: upstreamSessionId ?? null };
-  const acr = isShared ? sharedDevice : undefined;
   const now = Math.floor(Date.now() / 1000);
+  const acr = ofLesson ? sharedUntil(now + ofLesson) : isShared ? sharedDevice : undefined;
   const isOffered = !isShared && (passkeyOffer === "NOW" || (passkeyOffer === "CONFIRMED" && hasSecondFactor(amr)));
   const goOn = (address: string) =>
     redirect(request, isOffered ? offerPasskey(request, { personId, generation }, address) : address);
@@ -87,8 +91,8 @@ export async function leaveSession(
 }
 
 /**
- * Ends the session of this browser. Returns where the browser goes. A session from the login of a school ends on the
- * page there, whose form may lead to that login, too.
+ * Ends the session of this browser. Returns where the browser goes: on the device of a class to its list. A session
+ * from the login of a school ends on the page there, whose form may lead to that login, too.
  */
 export async function signOut(request: PageRequest): Promise<string> {
   const provider = request.deps.provider();
@@ -96,5 +100,6 @@ export async function signOut(request: PageRequest): Promise<string> {
   if (isUpstream(amr)) return provider.pathFor("end_session");
   await leaveSession(request, { unlessOf: null, interaction: null });
   noteSignedOut(request);
+  if (listCookie.read(request) !== null) return classListPath;
   return provider.pathFor("end_session_success");
 }

@@ -1,3 +1,4 @@
+import { classListPath } from "../../accounts/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { type ConnectionId, allowsLocalPasswords, listWaysIn, type WayIn } from "../../upstream/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
@@ -81,11 +82,16 @@ export function keepSchool(request: PageRequest, schoolId: SchoolId): void {
   if (last.schoolId !== schoolId) write(request, { ...last, schoolId, personId: null, connectionId: null });
 }
 
+/** A class uses the device, whoever used it before. */
+export const keepClass = (request: PageRequest, schoolId: SchoolId): void =>
+  write(request, { ...none, isShared: true, schoolId, isLeft: true });
+
 /** The person whom the sign-in page greets, the help text of the school, and its own logins. */
 type KnownBrowser = {
   isShared: boolean;
   person: { firstName: string; username: string } | null;
   help: { school: string; text: string } | null;
+  hasClassLists: boolean;
   ways: WaysOfSchool | null;
   /** Whether the last sign-in was with one of these logins. */
   usesWays: boolean;
@@ -99,12 +105,14 @@ export async function readKnownBrowser(request: PageRequest, schoolId: SchoolId 
   const last = readLastSignIn(request);
   const isShared = last.isShared || last.hasSeveral;
   const school = schoolId ?? last.schoolId;
-  const [person, help, ways] = await Promise.all([
+  const [person, found, ways] = await Promise.all([
     isShared || last.personId === null ? null : findPerson(request.deps, last.personId),
-    findHelp(request.deps, school),
+    school === null ? null : findSchoolTexts(request.deps, school),
     school === null ? null : findWaysIn(request.deps, school),
   ]);
-  return { isShared, person, help, ways, usesWays: Boolean(last.connectionId) };
+  const help = found?.signIn?.helpText ? { school: found.name, text: found.signIn.helpText } : null;
+  const hasClassLists = found?.cardSettings?.enabled === true && found.cardSettings.classLists;
+  return { isShared, person, help, hasClassLists, ways, usesWays: Boolean(last.connectionId) };
 }
 
 export type TypedLogin = { username: string; isShared: boolean };
@@ -118,7 +126,7 @@ type Shown = {
   problem: LoginModel["problem"];
 };
 
-type OfBrowser = "username" | "known" | "isShared" | "help" | "ways" | "passwordForm";
+type OfBrowser = "username" | "known" | "isShared" | "help" | "classList" | "ways" | "passwordForm";
 
 /**
  * Chooses what the login page shows in this browser. The last person is greeted unless another user name was typed. The
@@ -127,7 +135,7 @@ type OfBrowser = "username" | "known" | "isShared" | "help" | "ways" | "password
  */
 export function describeBrowser(
   { req }: PageRequest,
-  { person, isShared, help, ways, usesWays }: KnownBrowser,
+  { person, isShared, help, hasClassLists, ways, usesWays }: KnownBrowser,
   { typed, other, upstream, problem }: Shown,
 ): Pick<LoginModel, OfBrowser> {
   const username = typed?.username ?? "";
@@ -142,6 +150,7 @@ export function describeBrowser(
     known: ways?.allowsPasswords === false ? null : known,
     isShared: typed?.isShared ?? isShared,
     help,
+    classList: hasClassLists ? classListPath : null,
     ways: ways && { ...ways, action: upstream, other },
     passwordForm: isOpen ? "open" : otherwise,
   };
@@ -156,14 +165,15 @@ async function findPerson({ db: { prisma } }: InteractionDeps, id: PersonId): Pr
   return { firstName: found.firstCall, username: found.credential.username };
 }
 
-async function findHelp({ db: { prisma } }: InteractionDeps, id: SchoolId | null): Promise<KnownBrowser["help"]> {
-  if (id === null) return null;
-  const found = await prisma.school.findUnique({
+const findSchoolTexts = ({ db: { prisma } }: InteractionDeps, id: SchoolId) =>
+  prisma.school.findUnique({
     where: { id },
-    select: { name: true, signIn: { select: { helpText: true } } },
+    select: {
+      name: true,
+      signIn: { select: { helpText: true } },
+      cardSettings: { select: { enabled: true, classLists: true } },
+    },
   });
-  return found?.signIn?.helpText ? { school: found.name, text: found.signIn.helpText } : null;
-}
 
 /** The logins that a school has elsewhere, at least one, and whether it uses passwords of this service besides. */
 type WaysOfSchool = {

@@ -2,6 +2,8 @@ import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
 import { isDatabaseUnavailable } from "../../platform/database/db.ts";
 import { addressInLanguage, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
+import { classListPath } from "../../accounts/index.ts";
+import { listCookieName } from "./class-list/device.ts";
 import { formTargetsOf } from "./page-request.ts";
 import {
   renderErrorPage,
@@ -56,6 +58,7 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
     },
 
     async showLoggedOut(ctx: KoaContextWithOIDC): Promise<void> {
+      if (ctx.cookies.get(listCookieName, { signed: false })) return ctx.redirect(classListPath);
       send(ctx, renderLoggedOutPage({ app: appOf(ctx), backUrl: null }, contextOf(ctx)));
     },
   };

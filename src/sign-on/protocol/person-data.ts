@@ -24,6 +24,7 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
   const wrong = await prisma.wrongPassword.findMany({ where, orderBy: { hour: "asc" } });
   const factors = await prisma.secondFactor.findMany({ where, ...byTime });
   const cards = await prisma.loginCard.findMany({ where, ...byTime });
+  const pictures = await prisma.pictureCode.findMany({ where, select: { schoolId: true, chosenAt: true } });
   const links = await prisma.upstreamLink.findMany({
     where,
     select: { issuer: true, subject: true, linkedAt: true, connection: { select: { schoolId: true } } },
@@ -46,6 +47,7 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
     loginCards: cards.map(({ createdAt, revokedAt, schoolId }) =>
       entry({ at: createdAt, until: revokedAt, schoolId: schoolId as SchoolId }),
     ),
+    pictureCodes: pictures.map(({ chosenAt, schoolId }) => entry({ at: chosenAt, schoolId: schoolId as SchoolId })),
     upstreamAccounts: links.map(({ issuer, subject, linkedAt, connection }) =>
       entry({ what: `${issuer} ${subject}`, at: linkedAt, schoolId: connection.schoolId as SchoolId }),
     ),

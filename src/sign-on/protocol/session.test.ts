@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kindOfBrowser, secondsOfSession, sharedDevice } from "./session.ts";
+import { kindOfBrowser, secondsOfSession, sharedDevice, sharedUntil } from "./session.ts";
 
 const webKit = "AppleWebKit/537.36 (KHTML, like Gecko)";
 
@@ -38,6 +38,11 @@ test("a session on a shared device ends an hour after it began, however much it 
   const begun = (secondsAgo: number) => secondsOfSession({ acr: sharedDevice, loginTs: of.now - secondsAgo }, of);
   expect([0, 3000, 3600, 9000].map(begun)).toEqual([3600, 600, 1, 1]);
   expect(secondsOfSession({ acr: sharedDevice, loginTs: of.now }, { ...of, sessionSeconds: 900 })).toBe(900);
+});
+
+test("on the device of a class it ends after the lesson", () => {
+  const until = (acr: string) => secondsOfSession({ acr, loginTs: of.now - 9000 }, of);
+  expect([sharedUntil(of.now + 90), sharedUntil(of.now - 5)].map(until)).toEqual([90, 1]);
 });
 
 test("any other session lives on while it is used", () => {

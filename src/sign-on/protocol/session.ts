@@ -53,6 +53,11 @@ export function makeBinding(browser: BrowserTraits): string {
 /** The context class of a session on a shared device; no token carries it. */
 export const sharedDevice = "shared-device";
 
+/** The same for a session that ends with a lesson. Units: seconds since 1970. */
+export const sharedUntil = (end: number): string => `${sharedDevice} ${end}`;
+
+export const isSharedDevice = (acr: string | undefined): boolean => acr?.split(" ")[0] === sharedDevice;
+
 type Limits = { sessionSeconds: number; now: number };
 
 const longestSeconds = 3600;
@@ -60,10 +65,11 @@ const longestSeconds = 3600;
 /** `loginTs` is earlier where the person signed in at the login of their school before. */
 type Begun = { acr?: string | undefined; loginTs?: number | undefined; startedAt?: number | undefined };
 
-/** On a shared device a session lives for an hour at most. Units: seconds; all times since 1970. */
+/** On a shared device a session lives for an hour at most, or until its lesson ends. Units: seconds since 1970. */
 export function secondsOfSession({ acr, loginTs = 0, startedAt = loginTs }: Begun, of: Limits): number {
-  if (acr !== sharedDevice) return of.sessionSeconds;
-  return Math.max(1, Math.min(of.sessionSeconds, startedAt + longestSeconds - of.now));
+  if (!isSharedDevice(acr)) return of.sessionSeconds;
+  const end = Number(acr?.split(" ")[1] ?? startedAt + longestSeconds);
+  return Math.max(1, Math.min(of.sessionSeconds, end - of.now));
 }
 
 /** The `sid` of a session for an app with ids of its own. No two apps get the same, so they cannot match people. */

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
 import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
-import { sharedDevice } from "./session.ts";
+import { isSharedDevice } from "./session.ts";
 import { hasPassword, hasSecondFactor, hasStaffFactor, isUpstream } from "../../accounts/index.ts";
 import { holdsAnyRole, holdsRoleBeyondHome } from "../../staff/index.ts";
 
@@ -40,7 +40,7 @@ export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Re
     hasStaffFactor: isOfStaff,
     isFresh: isOfStaff && !session.past(freshSeconds),
     hasSecondFactor: has,
-    isOnSharedDevice: session.acr === sharedDevice,
+    isOnSharedDevice: isSharedDevice(session.acr),
     needsSecondFactor: isNeeded(deps.staffSecondFactor, status) && !(has && (status.hasFactor || isUpstream(amr))),
   };
 }

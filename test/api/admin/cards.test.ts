@@ -31,12 +31,17 @@ const lessons: Schemas["CardSettings"] = {
   networks: ["192.0.2.0/24"],
   secondStep: "PIN",
   printSecondStep: false,
+  pictureCodeUpToGrade: 6,
+  classLists: true,
 };
 const everywhere: Schemas["CardSettings"] = { ...lessons, grades: null, hours: null, networks: [], secondStep: "NONE" };
 
 test("a school has no cards with QR codes until it sets when and where they sign in", async () => {
   const before = await secretary.call("GET", settingsPath(blank));
-  expect([before.status, before.body]).toEqual([200, { ...everywhere, enabled: false }]);
+  expect([before.status, before.body]).toEqual([
+    200,
+    { ...everywhere, enabled: false, pictureCodeUpToGrade: null, classLists: false },
+  ]);
   const headers = { "if-match": before.headers.get("etag")! };
   const given = { ...lessons, grades: [6, 5], networks: ["192.0.2.99/24"] };
   const put = await admin.call("PUT", settingsPath(blank), { body: given, headers });

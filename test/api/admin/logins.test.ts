@@ -52,7 +52,7 @@ test("a person gets a user name and a password, shown once and in no audit line"
   const read = await secretary.call("GET", path);
   const changedAt = service.clock().toISOString();
   const stored = { personId: person, username, hasPassword: true, changedAt, blockedAt: null, sessions: 0 };
-  expect(read.body).toEqual({ ...stored, usesPassword: true, mayChangePassword: false });
+  expect(read.body).toEqual({ ...stored, usesPassword: true, mayChangePassword: false, pictureCode: "NONE" });
   expect(set.headers.get("etag")).toBe(read.headers.get("etag"));
   const lines = await auditOf(person, "credential_set");
   expect(lines).toMatchObject([{ ...actor, before: null, after: stored }]);
@@ -71,6 +71,7 @@ test("a person gets a user name and a password, shown once and in no audit line"
   const {
     mayChangePassword: _setting,
     usesPassword: _rule,
+    pictureCode: _pictures,
     ...current
   } = (await secretary.call("GET", path)).body as Schemas["Login"];
   expect((late.body as { current: unknown }).current).toEqual(current);

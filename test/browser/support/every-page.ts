@@ -51,6 +51,7 @@ const login = {
   known: null,
   isShared: false,
   help: null,
+  classList: null,
   ways: null,
   passwordForm: "open" as const,
   passkey: { options: "{}", state: "s" },
@@ -132,6 +133,15 @@ const card = {
   csrf: "token",
   signInPath: "/sign-in",
 };
+const pictures = {
+  name: "Bo M.",
+  tapped: [],
+  first: [],
+  problem: null,
+  action: "/on",
+  csrf: "token",
+  back: { url: "/class", kind: "notMe" as const },
+};
 const cardProblem = {
   hours: { from: "07:30", to: "16:00", weekdays: [1, 2, 3, 4, 5, 6, 7] },
   signInPath: "/sign-in",
@@ -140,6 +150,41 @@ const cardProblem = {
 /** Every page in every state that looks different, with the shortest and the longest of names. */
 export const everyPage: Record<string, (context: pages.LeavingContext) => Page> = {
   login: (context) => pages.renderLoginPage({ ...login, username: "", problem: null }, context),
+  "login, with the class": (context) =>
+    pages.renderLoginPage({ ...login, classList: "/class", username: "", problem: null }, context),
+  "class code": (context) =>
+    pages.renderClassCodePage({ action: "/on", csrf: "token", problem: null, signInPath: "/sign-in" }, context),
+  "class code, wrong": (context) =>
+    pages.renderClassCodePage(
+      { action: "/on", csrf: "token", problem: { kind: "wrong" }, signInPath: "/sign-in" },
+      context,
+    ),
+  "class list": (context) =>
+    pages.renderClassListPage(
+      {
+        className: "5a",
+        pupils: [
+          { name: "Ada L.", url: "/class/pupils/a" },
+          { name: longName, url: "/class/pupils/b" },
+          { name: "Bo M.", url: null },
+        ],
+        leave: { action: "/on", csrf: "token" },
+      },
+      context,
+    ),
+  "pictures, two tapped": (context) =>
+    pages.renderPicturesPage({ ...pictures, step: "enter", tapped: ["dog", "cat"] }, context),
+  "pictures, wrong": (context) => pages.renderPicturesPage({ ...pictures, step: "enter", problem: "wrong" }, context),
+  "pictures, chosen": (context) =>
+    pages.renderPicturesPage({ ...pictures, step: "choose", tapped: ["dog", "umbrella"] }, context),
+  "pictures, again": (context) =>
+    pages.renderPicturesPage({ ...pictures, step: "repeat", first: ["dog", "cat", "key"] }, context),
+  ...Object.fromEntries(
+    (["card", "locked", "slowed"] as const).map((reason) => [
+      `class problem: ${reason}`,
+      (context: pages.LeavingContext) => pages.renderClassProblemPage({ reason, listPath: "/class" }, context),
+    ]),
+  ),
   "login to the platform": (context) =>
     pages.renderLoginPage(
       { ...login, app: null, steps: { ...steps, cancel: null }, username: "", problem: null },

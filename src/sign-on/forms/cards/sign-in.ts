@@ -6,8 +6,10 @@ import {
   checkAnswer,
   checkCard,
   checkCardUse,
+  choosePictures,
   isCardToken,
   recordCardUse,
+  tryPictures,
   type UsableCard,
 } from "../../../accounts/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
@@ -15,25 +17,30 @@ import { signIn } from "../complete-sign-in.ts";
 import {
   checkCsrfToken,
   fieldOf,
+  isOwnForm,
   makeCsrfToken,
+  makeFormToken,
   onPage,
   readCookie,
   readForm,
+  redirect,
   requestIdOf,
   sendPage,
   setCookie,
   type PageRequest,
   signInPath,
 } from "../page-request.ts";
-import { renderCardPage, renderCardProblemPage } from "../pages/index.ts";
+import { renderCardPage, renderCardProblemPage, renderPicturesPage } from "../pages/index.ts";
 import type { CardProblemModel } from "../pages/index.ts";
+import { emptyPad, readChosen, readEntered } from "../class-list/picture-pad.ts";
 import { findWaiting, forgetWaiting, readWaitingTargets } from "../waiting-app.ts";
 
+const picturesPath = `${cardPath}/pictures`;
 const cookieName = "_card";
 const cookie = { signed: true, path: "/" };
 const cookieSeconds = 600;
 const sealedCard = ({ secrets }: InteractionDeps) =>
-  makeSealed<{ token: string }>(secrets.cardCookies, "scanned card", cookieSeconds);
+  makeSealed<{ token: string; isAnswered?: boolean }>(secrets.cardCookies, "scanned card", cookieSeconds);
 
 /**
  * Serves the sign-in by card. The address in the QR code stores the card in a cookie and leaves the address bar at
@@ -42,6 +49,8 @@ const sealedCard = ({ secrets }: InteractionDeps) =>
  */
 export function makeCardSignIn(deps: InteractionDeps): Router {
   const router = Router();
+  router.get(picturesPath, onPage(deps, withCard(showPictures)));
+  router.post(picturesPath, readForm, onPage(deps, withCard(usePictures)));
   router.get(`${cardPath}/:token`, onPage(deps, keepCard));
   router.get(cardPath, onPage(deps, showCard));
   router.post(cardPath, readForm, onPage(deps, useCard));
@@ -58,14 +67,14 @@ function keepCard(request: PageRequest): void {
   res.redirect(303, isCardToken(token) ? cardPath : `${cardPath}?unknown`);
 }
 
-/** The scanned card; only this browser holds `browser`. */
-type ScannedCard = { token: string; browser: string };
+/** The scanned card; only this browser holds `browser`. `isAnswered`: the button was pressed, with a right answer. */
+type ScannedCard = { token: string; browser: string; isAnswered: boolean };
 
 function readCard(request: PageRequest): ScannedCard | null {
   const browser = readCookie(request, cookieName, cookie);
   if (!browser) return null;
   const card = sealedCard(request.deps).read(browser, request.deps.clock());
-  return card && { token: card.token, browser };
+  return card && { token: card.token, browser, isAnswered: card.isAnswered === true };
 }
 
 const sendAlone = (request: PageRequest, page: Page): void =>
@@ -120,11 +129,60 @@ async function useCard(request: PageRequest): Promise<void> {
     : await checkAnswer(db, card, { answer, key: secrets.cardAnswers, at, requestId });
   if (checked === "wrong") return showForm(request, card, { browser, isWrong: true });
   if (checked === "ended") return showProblem(request, { reason: "ended" });
-  if (!(await recordCardUse(db, card, { at, requestId }))) return showProblem(request, { reason: "invalid" });
+  if (card.pictures === null) return finish(request, card);
+  setCookie(request, cookieName, sealedCard(request.deps).write({ token, isAnswered: true }, at), cookie);
+  redirect(request, picturesPath);
+}
+
+async function finish(request: PageRequest, card: UsableCard): Promise<void> {
+  const use = { at: request.deps.clock(), requestId: requestIdOf(request) };
+  if (!(await recordCardUse(request.deps.db, card, use))) return showProblem(request, { reason: "invalid" });
 
   const waiting = await findWaiting(request);
   setCookie(request, cookieName, null, cookie);
   if (waiting !== null) forgetWaiting(request);
   const { personId, generation, cardId } = card;
   await signIn(request, { personId, generation, cardId, amr: ["card"] }, waiting ?? "/");
+}
+
+/** Calls the handler for a card that still needs the pictures of its holder. */
+const withCard =
+  (handle: (request: PageRequest, card: UsableCard) => void | Promise<void>) =>
+  async (request: PageRequest): Promise<void> => {
+    const { deps, req } = request;
+    const scanned = readCard(request);
+    if (scanned?.isAnswered !== true) return showProblem(request, { reason: "again" });
+    const check = await checkCard(deps.db, { token: scanned.token, at: deps.clock(), address: req.ip ?? "" });
+    if (check.kind !== "usable") return showProblem(request, check);
+    if (check.card.pictures === "LOCKED") return showProblem(request, { reason: "locked" });
+    return check.card.pictures === null ? finish(request, check.card) : handle(request, check.card);
+  };
+
+function showPad(request: PageRequest, { firstName: name }: UsableCard, pad: ReturnType<typeof emptyPad>): void {
+  const back = { url: signInPath, kind: "cancel" as const };
+  const model = { ...pad, name, action: picturesPath, csrf: makeFormToken(request, picturesPath), back };
+  const languageUrl = (locale: string) => `${picturesPath}?lang=${locale}`;
+  const context = { ...contextOf(request), languageUrl, formTargets: readWaitingTargets(request) };
+  sendAlone(request, renderPicturesPage(model, context));
+}
+
+const stepOf = ({ pictures }: UsableCard) => (pictures === "NONE" ? "choose" : "enter");
+
+const showPictures = (request: PageRequest, card: UsableCard): void => showPad(request, card, emptyPad(stepOf(card)));
+
+/** A pupil chooses their pictures the first time, and taps them from then on. */
+async function usePictures(request: PageRequest, card: UsableCard): Promise<void> {
+  const { db, clock, secrets } = request.deps;
+  const step = stepOf(card);
+  if (!isOwnForm(request, picturesPath)) return showPad(request, card, emptyPad(step, "again"));
+  const entered = step === "choose" ? readChosen(request) : readEntered(request);
+  if (entered.pad !== null) return showPad(request, card, entered.pad);
+  const { personId, schoolId } = card;
+  const origin = { at: clock(), requestId: requestIdOf(request) };
+  const given = { personId, schoolId, pictures: entered.pictures, key: secrets.cardAnswers };
+  if (step === "choose") await choosePictures(db, given, origin);
+  const answer = step === "choose" ? "right" : await tryPictures(db, given, origin);
+  if (answer === "wrong") return showPad(request, card, emptyPad(step, "wrong"));
+  if (answer === "ended") return showProblem(request, { reason: "locked" });
+  return finish(request, card);
 }

@@ -1,6 +1,7 @@
 import type {
   CardHours,
   CardSecondStep,
+  CodePicture,
   PasskeyQuestion,
   PasswordFault,
   SecondFactor,
@@ -27,6 +28,8 @@ export type LoginModel = {
   known: { firstName: string; username: string; other: string } | null;
   isShared: boolean;
   help: { school: string; text: string } | null;
+  /** Where a class signs in, if the school of this device has class lists. */
+  classList: string | null;
   ways: LoginWays | null;
   passwordForm: "open" | "folded" | "none";
   passkey: PasskeyQuestion;
@@ -212,10 +215,43 @@ export type CardModel = {
 };
 
 export type CardProblemModel = {
-  reason: "again" | "invalid" | "ended" | "blocked" | "disabled" | "grade" | "network" | "hours" | "slowed";
+  reason: "again" | "invalid" | "ended" | "locked" | "blocked" | "disabled" | "grade" | "network" | "hours" | "slowed";
   hours: CardHours | null;
   retryAfterSeconds?: number;
   signInPath: string;
+};
+
+/** Posts `code`. */
+export type ClassCodeModel = {
+  action: string;
+  csrf: string;
+  problem: null | { kind: "wrong" | "expired_form" } | { kind: "slowed"; retryAfterSeconds: number };
+  signInPath: string;
+};
+
+/** `url` is null for a pupil who cannot sign in with the list. */
+export type ClassListModel = {
+  className: string;
+  pupils: readonly { name: string; url: string | null }[];
+  leave: { action: string; csrf: string };
+};
+
+/** Posts `tapped` and `first` as they are, with `picture` or `back`. The pictures are shown only while one chooses. */
+export type PicturesModel = {
+  step: "enter" | "choose" | "repeat";
+  name: string | null;
+  tapped: readonly CodePicture[];
+  first: readonly CodePicture[];
+  problem: null | "wrong" | "equal" | "differs" | "again";
+  action: string;
+  csrf: string;
+  back: { url: string; kind: "notMe" | "cancel" };
+};
+
+export type ClassProblemModel = {
+  reason: "card" | "locked" | "slowed";
+  retryAfterSeconds?: number;
+  listPath: string;
 };
 
 /** `setUp` is the page that sets up a second factor; `action` continues after that. */

@@ -11,6 +11,7 @@ import {
   type Page,
   type PageContext,
 } from "../../../platform/pages/index.ts";
+import { codePictures } from "../../../accounts/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { shortCodeOf } from "../../../platform/crypto/ids.ts";
@@ -90,6 +91,7 @@ const makePage =
 
 const passwordScripts = [addAsset(join(import.meta.dirname, "scripts/password.js"))];
 const waitingScripts = [addAsset(join(import.meta.dirname, "scripts/waiting.js"))];
+const pictureScripts = [addAsset(join(import.meta.dirname, "scripts/pictures.js"))];
 const formPostScripts = [addAsset(join(import.meta.dirname, "scripts/form-post.js"))];
 const passkeyScripts = [
   addPackageAsset("@simplewebauthn/browser", "dist/bundle/index.umd.min.js"),
@@ -132,6 +134,21 @@ export const renderWaitingPage = makePage<models.WaitingModel, LeavingContext>("
 export const renderCardPage = makePage<models.CardModel, LeavingContext>("card", ({ isWrong }) => ({
   status: isWrong ? 422 : 200,
   values: { drawings: Object.entries(drawings) },
+}));
+
+export const renderClassCodePage = makePage<models.ClassCodeModel>("class-code");
+
+export const renderClassListPage = makePage<models.ClassListModel>("class-list");
+
+export const renderPicturesPage = makePage<models.PicturesModel, LeavingContext>("pictures", () => ({
+  scripts: pictureScripts,
+  values: { pictures: Object.entries(codePictures), all: codePictures },
+}));
+
+const classStatus = { card: 403, locked: 403, slowed: 429 };
+
+export const renderClassProblemPage = makePage<models.ClassProblemModel>("class-problem", ({ reason }) => ({
+  status: classStatus[reason],
 }));
 
 const cardStatus = new Map([

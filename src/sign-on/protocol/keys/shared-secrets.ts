@@ -142,6 +142,8 @@ export async function forgetLostSecrets(tx: Transaction, keys: EncryptionKeys, o
     where: { secondStepHash: { not: null }, revokedAt: null },
     data: { revokedAt: origin.at },
   });
+  await tx.prisma.pictureCode.deleteMany();
+  await tx.prisma.classList.deleteMany();
   await forgetSignIns(tx);
   const lost = { authenticators: authenticators.count, cards: cards.count };
   await recordAudit(tx, { ...origin, action: "lost_keys_replaced", detail: lost });

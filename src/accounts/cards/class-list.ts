@@ -1,0 +1,183 @@
+import { randomInt } from "node:crypto";
+import type { GroupId, PersonId, SchoolId } from "../../directory/index.ts";
+import { recordAudit, type Origin } from "../../events/index.ts";
+import { hmac } from "../../platform/crypto/hmac.ts";
+import { makeUuid } from "../../platform/crypto/ids.ts";
+import type { Db, RecordStore, Transaction } from "../../platform/database/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { giveTokensBack, secondsUntil, takeTokens } from "../../platform/database/token-bucket.ts";
+import { bucketsOfAddress, makeKeyMaker } from "../login/known-devices.ts";
+import { findCardRefusal } from "./allowed.ts";
+import { pictureCodeOf } from "./picture-code.ts";
+import { cardSettingsOf, settingsFrom, type CardSettingsRow } from "./settings.ts";
+import { isOfStaff, type UsableCard } from "./use-card.ts";
+
+export const classListPath = "/class";
+
+/** Without characters that look alike on a board: nine of them are 42 bits. */
+const alphabet = "23456789ACDEFGHJKMNPQRTVWXY";
+const codeCharacters = 9;
+
+export type ClassCode = { code: string; codeHash: Buffer };
+export type MakeClassCode = () => ClassCode;
+
+const hashCode = (key: Buffer, code: string): Buffer =>
+  hmac(key)
+    .update(JSON.stringify(["class list", code]))
+    .digest();
+
+export const makeClassCodeMaker =
+  (key: Buffer): MakeClassCode =>
+  () => {
+    const code = Array.from({ length: codeCharacters }, () => alphabet[randomInt(alphabet.length)]).join("");
+    return { code: code.match(/.{3}/g)!.join("-"), codeHash: hashCode(key, code) };
+  };
+
+type ClassOf = { groupId: GroupId; schoolId: SchoolId };
+
+/** Opens the list of a class; the one of the lesson before ends. */
+export async function createClassListIn(
+  tx: Transaction,
+  { groupId, schoolId, codeHash, endsAt }: ClassOf & { codeHash: Buffer; endsAt: Date },
+  origin: Origin,
+): Promise<void> {
+  const row = { id: makeUuid(origin.at), codeHash: new Uint8Array(codeHash), endsAt };
+  await tx.prisma.classList.upsert({ where: { groupId }, create: { groupId, ...row }, update: row });
+  await recordAudit(tx, { ...origin, action: "class_list_created", schoolId, detail: { groupIds: [groupId] } });
+}
+
+export async function findClassListEnd({ prisma }: RecordStore, groupId: GroupId, now: Date): Promise<Date | null> {
+  const found = await prisma.classList.findUnique({ where: { groupId, endsAt: { gt: now } } });
+  return found?.endsAt ?? null;
+}
+
+export async function endClassListIn(tx: Transaction, { groupId, schoolId }: ClassOf, origin: Origin): Promise<void> {
+  const { count } = await tx.prisma.classList.deleteMany({ where: { groupId, endsAt: { gt: origin.at } } });
+  if (count === 0) return;
+  await recordAudit(tx, { ...origin, action: "class_list_ended", schoolId, detail: { groupIds: [groupId] } });
+}
+
+/** A list that is open in this lesson. */
+export type OpenClassList = ClassOf & { id: string; className: string; endsAt: Date };
+type OpenRow = OpenClassList & { settings: CardSettingsRow | null };
+
+const list = table("classList", "list");
+const group = table("group", "class");
+const member = table("membership", "member");
+const pupil = table("person", "pupil");
+const card = table("loginCard", "card");
+const credential = table("credential");
+
+type Wanted = { id: string | null; codeHash: Buffer | null; now: Date };
+
+const findOpen = statement<Wanted>(
+  ({ id, codeHash, now }) => sql`
+    SELECT ${fields<OpenRow>({
+      id: list.id,
+      groupId: list.groupId,
+      schoolId: group.schoolId,
+      className: group.name,
+      endsAt: list.endsAt,
+      settings: cardSettingsOf(group.schoolId),
+    })}
+    FROM ${list} JOIN ${group} ON ${group.id} = ${list.groupId} AND ${group.status} = 'ACTIVE'
+    WHERE (${list.id} = ${id}::uuid OR ${list.codeHash} = ${codeHash}::bytea) AND ${list.endsAt} > ${now}`,
+  "sign-in-class-list",
+);
+
+type Device = { at: Date; address: string };
+
+/** Null also where the school has since switched lists off, or they do not work at this time or in this network. */
+async function findList(db: Db, wanted: Omit<Wanted, "now">, { at, address }: Device): Promise<OpenClassList | null> {
+  const [row] = await findRows<OpenRow>(db.pool, findOpen, { ...wanted, now: at });
+  if (row === undefined) return null;
+  const { settings: settingsRow, ...found } = row;
+  const settings = settingsFrom(settingsRow);
+  const refusal = findCardRefusal({ ...settings, grades: null }, { grade: null, at, address });
+  return settings.classLists && refusal === null ? found : null;
+}
+
+export const findOpenClassList = (db: Db, id: string, device: Device): Promise<OpenClassList | null> =>
+  findList(db, { id, codeHash: null }, device);
+
+/** Wrong codes from one address; right ones do not count. */
+const codeBuckets = {
+  address: { capacity: 100, refillSeconds: 600 },
+  site: { capacity: 500, refillSeconds: 600 },
+};
+
+type Slowed = { kind: "slowed"; retryAfterSeconds: number };
+
+/** A code that never was, of another lesson, or of a list that was closed is "wrong". */
+export async function enterClassCode(
+  db: Db,
+  { typed, keys, ...device }: Device & { typed: string; keys: { codes: Buffer; limits: Buffer } },
+): Promise<{ kind: "open"; list: OpenClassList } | { kind: "wrong" } | Slowed> {
+  const makeKey = makeKeyMaker(keys.limits);
+  const buckets = bucketsOfAddress(device.address, codeBuckets, (kind, part) => makeKey(`class code ${kind}`, part));
+  const wait = await takeTokens(db.pool, buckets, device.at);
+  if (wait !== null) return { kind: "slowed", retryAfterSeconds: secondsUntil(wait, device.at) };
+  const code = typed
+    .slice(0, 64)
+    .toUpperCase()
+    .replace(/[^0-9A-Z]/g, "");
+  const found = await findList(db, { id: null, codeHash: hashCode(keys.codes, code) }, device);
+  if (found === null) return { kind: "wrong" };
+  await giveTokensBack(db.pool, buckets);
+  return { kind: "open", list: found };
+}
+
+/** `isReady`: they have a card, and pictures that are not locked. Whoever does not is not told why. */
+export type ListedPupil = { personId: PersonId; first: string; last: string; isReady: boolean };
+
+/** No list of more is opened. */
+export const mostListed = 200;
+
+const selectPupils = statement<ClassOf & { now: Date }>(
+  ({ groupId, schoolId, now }) => sql`
+    SELECT ${fields<ListedPupil>({
+      personId: pupil.id,
+      first: pupil.firstCall,
+      last: pupil.last,
+      isReady: sql`${pupil.homeSchoolId} = ${schoolId} AND ${pupil.blockedAt} IS NULL
+        AND ${pictureCodeOf(pupil.id)} = 'CHOSEN' AND NOT ${isOfStaff(pupil.id, now)}
+        AND EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${pupil.id})
+        AND EXISTS (SELECT FROM ${card}
+          WHERE ${card.personId} = ${pupil.id} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL)`,
+    })}
+    FROM ${member} JOIN ${pupil} ON ${pupil.id} = ${member.personId}
+    WHERE ${member.groupId} = ${groupId} AND ${member.role} = 'STUDENT' AND ${pupil.status} = 'ACTIVE'
+      AND ${pupil.firstCall} IS NOT NULL AND ${pupil.last} IS NOT NULL
+    ORDER BY ${pupil.sortKey}, ${pupil.id} LIMIT ${mostListed + 1}`,
+  "sign-in-class-pupils",
+);
+
+export const listClassPupils = (db: Db, { groupId, schoolId }: ClassOf, now: Date): Promise<ListedPupil[]> =>
+  findRows<ListedPupil>(db.pool, selectPupils, { groupId, schoolId, now });
+
+/** Wrong pictures of all pupils in one lesson. */
+const triesInLesson = { capacity: 30, refillSeconds: 1800 };
+
+/** Counts a try as wrong; `giveBack` undoes that. */
+export async function takeListTry(
+  db: Db,
+  { id, key, at }: { id: string; key: Buffer; at: Date },
+): Promise<Slowed | { kind: "taken"; giveBack: () => Promise<void> }> {
+  const buckets = [{ key: makeKeyMaker(key)("class list", id), ...triesInLesson }];
+  const wait = await takeTokens(db.pool, buckets, at);
+  if (wait !== null) return { kind: "slowed", retryAfterSeconds: secondsUntil(wait, at) };
+  return { kind: "taken", giveBack: () => giveTokensBack(db.pool, buckets) };
+}
+
+export const recordListUse = (
+  db: RecordStore,
+  { groupId }: Pick<OpenClassList, "groupId">,
+  { personId, schoolId, cardId, ...origin }: Pick<UsableCard, "personId" | "schoolId" | "cardId"> & Origin,
+): Promise<void> =>
+  recordAudit(db, {
+    ...origin,
+    action: "class_list_used",
+    personId,
+    schoolId,
+    detail: { cardId, groupIds: [groupId] },
+  });

@@ -1,0 +1,129 @@
+import type { PersonId, SchoolId } from "../../directory/index.ts";
+import { recordAudit, type Origin } from "../../events/index.ts";
+import { hmac } from "../../platform/crypto/hmac.ts";
+import {
+  withPrismaTransaction,
+  type PrismaDb,
+  type RecordStore,
+  type Transaction,
+} from "../../platform/database/db.ts";
+import { findRows, sql, statement, table, update, type Sql } from "../../platform/database/sql.ts";
+import { recordAtHome } from "../record-at-home.ts";
+import type { CardSettings } from "./settings.ts";
+
+/** Their emoji; the pages name them in both languages. */
+export const codePictures = {
+  dog: "🐶",
+  cat: "🐱",
+  mouse: "🐭",
+  rabbit: "🐰",
+  lion: "🦁",
+  frog: "🐸",
+  elephant: "🐘",
+  penguin: "🐧",
+  butterfly: "🦋",
+  snail: "🐌",
+  apple: "🍎",
+  banana: "🍌",
+  strawberry: "🍓",
+  carrot: "🥕",
+  cake: "🍰",
+  ball: "⚽",
+  car: "🚗",
+  train: "🚂",
+  rocket: "🚀",
+  bicycle: "🚲",
+  key: "🔑",
+  umbrella: "☂️",
+  balloon: "🎈",
+  drum: "🥁",
+} as const;
+
+export type CodePicture = keyof typeof codePictures;
+export const isCodePicture = (name: string): name is CodePicture => Object.hasOwn(codePictures, name);
+
+export const codeLength = 3;
+
+/** Pictures may repeat, but three equal ones are guessed first. */
+export const isPictureCode = (pictures: readonly CodePicture[]): boolean =>
+  pictures.length === codeLength && new Set(pictures).size > 1;
+
+/** Wrong tries in a row that lock the pictures: of five guesses, one in 2,760 is right. */
+export const mostWrongTries = 5;
+
+const everyGrade = 13;
+
+/** Whether the pupils of a grade choose pictures; pupils without a grade only if all do. */
+export const asksPictureCode = ({ pictureCodeUpToGrade: most }: CardSettings, grade: number | null): boolean =>
+  most !== null && (grade ?? everyGrade) <= most;
+
+/** "LOCKED" after too many wrong tries. */
+export type PictureCodeState = "NONE" | "CHOSEN" | "LOCKED";
+
+const code = table("pictureCode", "code");
+
+/** SQL value: whether a person has pictures. */
+export const pictureCodeOf = (personId: Sql): Sql => sql`coalesce((
+  SELECT CASE WHEN ${code.wrongTries} < ${mostWrongTries} THEN 'CHOSEN' ELSE 'LOCKED' END
+  FROM ${code} WHERE ${code.personId} = ${personId}), 'NONE')`;
+
+/** `schoolId` is the home school of a pupil who has pictures. */
+type PictureCode = { state: PictureCodeState; schoolId: SchoolId | null };
+
+export async function findPictureCode({ prisma }: RecordStore, personId: PersonId): Promise<PictureCode> {
+  const found = await prisma.pictureCode.findUnique({ where: { personId } });
+  if (found === null) return { state: "NONE", schoolId: null };
+  return { state: found.wrongTries < mostWrongTries ? "CHOSEN" : "LOCKED", schoolId: found.schoolId as SchoolId };
+}
+
+const hashPictures = (key: Buffer, personId: PersonId, pictures: readonly CodePicture[]): Buffer =>
+  hmac(key)
+    .update(JSON.stringify(["pictures", personId, ...pictures]))
+    .digest();
+
+type Tried = { personId: PersonId; pictures: readonly CodePicture[]; key: Buffer };
+
+const tryStatement = statement<{ personId: PersonId; hash: Buffer }>(
+  ({ personId, hash }) => sql`
+    ${update("pictureCode", "code", {
+      wrongTries: sql`CASE WHEN ${code.hash} = ${hash} THEN 0 ELSE ${code.wrongTries} + 1 END`,
+    })}
+    WHERE ${code.personId} = ${personId} AND ${code.wrongTries} < ${mostWrongTries}
+    RETURNING ${code.wrongTries} AS "wrongTries", ${code.schoolId} AS "schoolId"`,
+  "sign-in-pictures",
+);
+
+/** Counts and compares in one statement, so that parallel tries are counted too. "ended" also without pictures. */
+export async function tryPictures(
+  db: PrismaDb,
+  { personId, pictures, key }: Tried,
+  origin: Origin,
+): Promise<"right" | "wrong" | "ended"> {
+  const given = { personId, hash: hashPictures(key, personId, pictures) };
+  const [row] = await findRows<{ wrongTries: number; schoolId: SchoolId }>(db.pool, tryStatement, given);
+  if (row === undefined) return "ended";
+  if (row.wrongTries === 0) return "right";
+  if (row.wrongTries < mostWrongTries) return "wrong";
+  await recordAudit(db, { ...origin, action: "picture_code_locked", personId, schoolId: row.schoolId });
+  return "ended";
+}
+
+/** Replaces the pictures of a person, and unlocks them. */
+export async function choosePictures(
+  db: PrismaDb,
+  { personId, schoolId, pictures, key }: Tried & { schoolId: SchoolId },
+  origin: Origin,
+): Promise<void> {
+  const hash = new Uint8Array(hashPictures(key, personId, pictures));
+  const row = { schoolId, hash, wrongTries: 0, chosenAt: origin.at };
+  await withPrismaTransaction(db, async (tx) => {
+    await tx.prisma.pictureCode.upsert({ where: { personId }, create: { personId, ...row }, update: row });
+    await recordAudit(tx, { ...origin, action: "picture_code_chosen", personId, schoolId });
+  });
+}
+
+/** The person chooses anew with their next card. */
+export async function revokePictureCodeIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
+  const { count } = await tx.prisma.pictureCode.deleteMany({ where: { personId } });
+  if (count > 0) await recordAtHome(tx, { ...origin, action: "picture_code_revoked", personId });
+}

@@ -1,0 +1,55 @@
+import {
+  classListPath,
+  createClassListIn,
+  endClassListIn,
+  findClassListEnd,
+  listClassPupils,
+  mostListed,
+  readCardSettings,
+  revokePictureCodeIn,
+} from "../../accounts/index.ts";
+import type { SchoolId } from "../../directory/index.ts";
+import { present } from "../../platform/contract-types.ts";
+import { withPrismaTransaction } from "../../platform/database/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { readGroup } from "../groups/groups.ts";
+import type { AdminHandler, Schemas } from "../handler.ts";
+import { changeWithPerson } from "../people/logins.ts";
+
+const disabled = () => new AppError("conflict", "class_lists_disabled", "The school does not use class lists.");
+
+const notPossible = () =>
+  new AppError("conflict", "class_list_not_possible", `Only classes of at most ${mostListed} pupils have a list.`);
+
+export const createClassList: AdminHandler<"createClassList"> = async (deps, request) => {
+  const { groupId, reach, body, origin, keep } = request;
+  const { type, status, ...group } = await readGroup(deps.db, reach, groupId);
+  const schoolId = group.schoolId as SchoolId;
+  const { enabled, classLists } = await readCardSettings(deps.db, schoolId);
+  if (!enabled || !classLists) throw disabled();
+  if (type !== "KLASSE" || status !== "ACTIVE") throw notPossible();
+  const pupils = await listClassPupils(deps.db, { groupId, schoolId }, origin.at);
+  if (pupils.length > mostListed) throw notPossible();
+  const { code, codeHash } = deps.makeClassCode();
+  const endsAt = new Date(origin.at.getTime() + body.minutes * 60_000);
+  const url = deps.issuerUrl.replace(/\/$/, "") + classListPath;
+  return withPrismaTransaction(deps.db, async (tx) => {
+    await createClassListIn(tx, { groupId, schoolId, codeHash, endsAt }, origin);
+    return keep(tx, { status: 201 as const, body: present<Schemas["OpenClassList"]>({ code, url, endsAt }) });
+  });
+};
+
+export const getClassList: AdminHandler<"getClassList"> = async ({ db }, { groupId, reach, origin }) => {
+  await readGroup(db, reach, groupId);
+  const endsAt = await findClassListEnd(db, groupId, origin.at);
+  return { status: 200, body: present<Schemas["ClassList"]>({ endsAt }) };
+};
+
+export const endClassList: AdminHandler<"endClassList"> = async ({ db }, { groupId, reach, origin }) => {
+  const { schoolId } = await readGroup(db, reach, groupId);
+  await withPrismaTransaction(db, (tx) => endClassListIn(tx, { groupId, schoolId: schoolId as SchoolId }, origin));
+  return { status: 204 };
+};
+
+export const revokePictureCode: AdminHandler<"revokePictureCode"> = (deps, request) =>
+  changeWithPerson(deps, request, revokePictureCodeIn);
