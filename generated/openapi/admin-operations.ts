@@ -81,6 +81,7 @@ export const staffOperations = {
   getPersonRetention: {"tag":"Retention","roles":["OPERATOR","DISTRICT","SCHOOL_ADMIN","SECRETARY","SUPPORT"],"self":false,"setUpLink":false},
   getProcessingRecord: {"tag":"Schools","roles":["OPERATOR","DISTRICT","SCHOOL_ADMIN","SUPPORT"],"self":false,"setUpLink":false},
   getRetention: {"tag":"Retention","roles":["OPERATOR","DISTRICT","SCHOOL_ADMIN","SECRETARY","SUPPORT"],"self":false,"setUpLink":false},
+  getRoster: {"tag":"Imports","roles":["OPERATOR","DISTRICT","SCHOOL_ADMIN","SECRETARY"],"self":false,"setUpLink":false},
   getRosterConnection: {"tag":"Roster connections","roles":["OPERATOR","DISTRICT","SCHOOL_ADMIN","SECRETARY","SUPPORT"],"self":false,"setUpLink":false},
   getSandbox: {"tag":"Sandboxes","roles":["OPERATOR","PARTNER"],"self":false,"setUpLink":false},
   getSchool: {"tag":"Schools","roles":["OPERATOR","DISTRICT","SCHOOL_ADMIN","SECRETARY","CLASS_TEACHER","SUPPORT"],"self":false,"setUpLink":false},

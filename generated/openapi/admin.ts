@@ -816,6 +816,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/roster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a school as a roster
+         * @description The school as a file that an import reads back without a difference: its people who are active, with role, names and groups. It is written
+         *     from one moment of the directory. Reading it writes an audit entry.
+         *
+         *     People and groups have the ids of their source system; those made here, and guests, have their id of this service. An import leaves people
+         *     and groups as they are that are named by such an id. Cells of CSV files that a spreadsheet would run as a formula begin with an apostrophe,
+         *     which an import removes.
+         */
+        get: operations["getRoster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/parent-letter": {
         parameters: {
             query?: never;
@@ -6070,6 +6095,17 @@ export interface components {
          * @description A PDF document.
          */
         Pdf: string;
+        /**
+         * @description A format in which a school is exported.
+         * @example oneroster
+         * @enum {string}
+         */
+        RosterFormat: "oneroster" | "schulconnex" | "csv";
+        /**
+         * Format: binary
+         * @description A zip archive, JSON or CSV.
+         */
+        RosterFile: string;
         /** @description The letter to parents of a school. */
         ParentLetter: {
             /**
@@ -14128,6 +14164,13 @@ export interface components {
          */
         LoginCardId: string;
         /**
+         * @description The format of the file: a zip archive of OneRoster 1.2, personen-info of Schulconnex, or the table that imports read. The latter two name
+         *     groups by their members only, so that they lack groups that nobody is in. Schulconnex has no user names, and the table does not say what
+         *     somebody is in a group.
+         * @example oneroster
+         */
+        RosterFormat: components["schemas"]["RosterFormat"];
+        /**
          * @description The id of the batch.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a42
          */
@@ -16829,6 +16872,50 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["LoginCardUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRoster: {
+        parameters: {
+            query: {
+                /**
+                 * @description The format of the file: a zip archive of OneRoster 1.2, personen-info of Schulconnex, or the table that imports read. The latter two name
+                 *     groups by their members only, so that they lack groups that nobody is in. Schulconnex has no user names, and the table does not say what
+                 *     somebody is in a group.
+                 * @example oneroster
+                 */
+                format: components["parameters"]["RosterFormat"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": components["schemas"]["RosterFile"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];

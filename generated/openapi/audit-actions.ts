@@ -18,6 +18,7 @@ export const auditActions = [
   "person_unblocked",
   "person_signed_out",
   "person_data_read",
+  "roster_exported",
   "data_request_recorded",
   "data_request_extended",
   "data_request_closed",

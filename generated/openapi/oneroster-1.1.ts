@@ -901,6 +901,16 @@ export interface components {
          * @enum {string}
          */
         OneRosterClassType: "homeroom" | "scheduled";
+        /**
+         * @description A class, a course, or another group.
+         * @example KLASSE
+         * @enum {string}
+         */
+        GroupType: "KLASSE" | "KURS" | "SONSTIG";
+        /** @description What the standard has no field for. */
+        OneRosterClassMetadata: {
+            groupType?: components["schemas"]["GroupType"];
+        };
         /** @description A group that a school syncs to the app. */
         OneRosterClass: {
             /**
@@ -921,6 +931,7 @@ export interface components {
              */
             title?: string;
             classType?: components["schemas"]["OneRosterClassType"];
+            metadata?: components["schemas"]["OneRosterClassMetadata"];
             /** @description Its course. */
             course?: components["schemas"]["OneRosterReference"];
             /** @description Its school. */

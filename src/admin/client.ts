@@ -29,10 +29,12 @@ export type BodyOf<Id extends OperationId> = BodyIn<
 >;
 type DataIn<Response> = Response extends { content: { "application/json": infer Data } }
   ? Data
-  : Response extends { content: object }
-    ? Buffer
-    : undefined;
-/** What an operation answers: JSON as it was read, other content as its bytes. */
+  : Response extends { content: { "application/octet-stream": unknown } }
+    ? Readable
+    : Response extends { content: object }
+      ? Buffer
+      : undefined;
+/** What an operation answers: JSON as it was read, a file as a stream, other content as its bytes. */
 export type DataOf<Id extends OperationId> = {
   [Status in Extract<keyof Operations[Id]["responses"], 200 | 201 | 202 | 204>]: DataIn<
     Operations[Id]["responses"][Status]
@@ -65,7 +67,7 @@ export type AdminClient = {
 /** A signed-in member of staff or an IT contact with a set-up link, and the request that is being answered. */
 export type InnerCaller = ({ personId: PersonId } | { setUp: SetUpCaller }) & { requestId: string };
 
-type Place = { method: string; path: string; headers: readonly string[]; type: string };
+type Place = { method: string; path: string; headers: readonly string[]; type: string; isFile: boolean };
 
 function listPlaces(document: OpenApiDocument): ReadonlyMap<string, Place> {
   return new Map(
@@ -73,7 +75,9 @@ function listPlaces(document: OpenApiDocument): ReadonlyMap<string, Place> {
       const parameters = (operation.parameters ?? []).map((parameter) => resolve<Parameter>(document, parameter));
       const headers = parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name);
       const [type = ""] = Object.keys(operation.requestBody?.content ?? {});
-      return [operation.operationId, { method: method.toUpperCase(), path, headers, type }];
+      const { content } = resolve(document, operation.responses["200"] ?? {});
+      const isFile = content?.["application/octet-stream"] !== undefined;
+      return [operation.operationId, { method: method.toUpperCase(), path, headers, type, isFile }];
     }),
   );
 }
@@ -91,7 +95,7 @@ export function makeInnerClients(document: OpenApiDocument): {
       const send = serve(router);
       return (caller) => ({
         async call<Id extends OperationId>(id: Id, request: OperationRequest<Id> = {}) {
-          const { method, path, headers: described, type } = places.get(id)!;
+          const { method, path, headers: described, type, isFile } = places.get(id)!;
           const { body, signal, headers = {}, asBytes = false } = request;
           const isJson = type === "application/json" && body !== undefined;
           const pathname = path.replaceAll(/\{(\w+)\}/g, (_, name: PathName) =>
@@ -107,10 +111,13 @@ export function makeInnerClients(document: OpenApiDocument): {
             headers: { ...Object.fromEntries(sent), ...(body !== undefined && { "content-type": type }) },
             body: isJson ? Buffer.from(JSON.stringify(body)) : (body as Buffer | Readable | undefined),
             signal,
+            isFile,
           });
           const { status, headers: answered, body: bytes } = answer;
-          const isRead = answered.get("content-type")?.includes("json") === true && !(asBytes && status < 400);
-          const data: unknown = isRead ? JSON.parse(bytes.toString()) : bytes.length > 0 ? bytes : undefined;
+          const isJsonRead = answered.get("content-type")?.includes("json") === true && !(asBytes && status < 400);
+          const isRead = isJsonRead && Buffer.isBuffer(bytes);
+          const isNone = Buffer.isBuffer(bytes) && bytes.length === 0;
+          const data: unknown = isRead ? JSON.parse(bytes.toString()) : isNone ? undefined : bytes;
           const outcome = status < 400 ? { problem: null, data } : { problem: isRead ? data : {} };
           return { status, headers: answered, ...outcome } as OperationAnswer<Id>;
         },
@@ -131,9 +138,10 @@ type BindOne = (operation: OperationId, log: Log) => Promise<Router>;
 
 /** Loads each operation at its first call. Errors: a call throws what the operation throws, unless it is a refusal. */
 export function makeLazyFetch(document: OpenApiDocument, bind: BindOne): InnerFetch {
-  const places = [...listPlaces(document)].map(([id, { method, path }]) => ({
+  const places = [...listPlaces(document)].map(([id, { method, path, isFile }]) => ({
     id: id as OperationId,
     method,
+    isFile,
     path: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
   }));
   const failures = new Map<string, unknown>();
@@ -151,7 +159,7 @@ export function makeLazyFetch(document: OpenApiDocument, bind: BindOne): InnerFe
     request.headers.delete("Idempotency-Key");
     const requestId = randomUUID();
     const call = await served;
-    const response = await fetchInside((one) => call({ requestId }, one))(request);
+    const response = await fetchInside((one) => call({ requestId }, { ...one, isFile: place.isFile }))(request);
     if (failures.has(requestId)) throw failures.get(requestId);
     return response;
   };

@@ -53,6 +53,9 @@ export const leftOutHeading = async (locale: "de" | "en"): Promise<string> =>
 /** A roster to fill in, as plain CSV. */
 export const rosterTemplate = async (): Promise<string> => (await import("../imports/index.ts")).plainTemplate();
 
+/** The formats in which a school is exported, and what each of them lacks. */
+export const rosterFormats = async () => (await import("../connections/index.ts")).rosterFormats;
+
 /** The school year of a roster that is handed in now. */
 export const schoolYearOf = async (now: Date): Promise<string> =>
   (await import("../imports/index.ts")).schoolYearOf(now);

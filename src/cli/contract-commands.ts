@@ -216,7 +216,7 @@ const client = ({ api: { request } }: Service, method: Method, path: string, sen
     {
       params: { path: sent.path, query: sent.query, header: sent.header },
       ...(method !== "get" && sent.body !== undefined && { body: sent.body }),
-      ...(isFile && { parseAs: "arrayBuffer" }),
+      ...(isFile && { parseAs: "stream" }),
     } as never,
   ) as Promise<api.ApiResponse<unknown>>;
 
@@ -298,7 +298,7 @@ async function writeAnswer(
   const header = command.takesKey === true ? api.withIdempotencyKey().header : {};
   await writeNewFile(file, async () => {
     const { data } = await client(service, command.method, command.path, { ...request, header }, true);
-    return { content: new Uint8Array(data as ArrayBuffer) };
+    return { content: data as ReadableStream<Uint8Array> };
   });
   return printAnswer({ data: { file: "$file" }, ...command, lines: command.file! }, undefined, [
     { file },

@@ -4,7 +4,7 @@ import { open, rm } from "node:fs/promises";
  * Writes a file that only its owner can read. If `make` fails, no file is left. Fails before `make` if the file
  * exists.
  */
-export async function writeNewFile<Made extends { content: string | Uint8Array }>(
+export async function writeNewFile<Made extends { content: string | Uint8Array | AsyncIterable<Uint8Array> }>(
   file: string,
   make: () => Promise<Made>,
 ): Promise<Made> {

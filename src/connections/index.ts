@@ -29,6 +29,8 @@ export {
   type RosterConnectionId,
 } from "./connection.ts";
 export { describeRosterDrop, openRosterDrop } from "./drop/roster-drop.ts";
+export { exportRoster } from "./export/export-roster.ts";
+export { rosterFormats, type RosterFormat, type RosterPart } from "./export/formats.ts";
 export type { RunFailure } from "./failures.ts";
 export { makeRosterMail } from "./mail.ts";
 export { makeRosterRuns, type RosterRuns } from "./roster-runs.ts";

@@ -29,6 +29,7 @@ export type { ExistingGroup, GroupMove, RosterGroup } from "./difference/look-al
 export { listPeopleOfImport, type PersonOfImport } from "./difference/listed-people.ts";
 export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./apply/of-person.ts";
+export { groupColumns, idsHeading, joinList } from "./formats/group-cells.ts";
 export { columnUses } from "./formats/words.ts";
 export { plainTemplate, reasonHeadings } from "./formats/plain.ts";
 export { type NewImport } from "./preview/begin.ts";

@@ -20,6 +20,7 @@ export const parameters: ParametersAgree<
 export const enums: EnumsAgree<
   components["schemas"],
   {
+    GroupType: "KLASSE" | "KURS" | "SONSTIG";
     OneRosterClassType: "homeroom" | "scheduled";
     OneRosterErrorCode:
       | "forbidden"

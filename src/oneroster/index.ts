@@ -16,6 +16,8 @@ import type { Version } from "./contract.ts";
 import { makeRender } from "./failure.ts";
 import { makeHandlers } from "./handlers.ts";
 
+export { schoolYearAt } from "./school-year.ts";
+
 type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
 type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
   version: Version;

@@ -52,6 +52,23 @@ test("login cards of a class are printed to a file that is not overwritten, list
   expect(await there(["card", "revoke", "--school", school, "--yes"])).toMatchObject({ code: 2 });
 });
 
+test("a school is written to a file that is not overwritten, here and remotely the same", async () => {
+  const school = await make.school({ officialId: "DE-NI-11" });
+  await make.person({ school, sourceSystemIdentifier: "4711", groups: [await make.group({ school, name: "5a" })] });
+  const write = async (by: typeof local, name: string) => {
+    const file = join(folder, name);
+    expect(await by.ask("school", "export", "DE-NI-11", "--format", "csv", "--file", file)).toEqual({ file });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    return readFile(file, "utf8");
+  };
+  const text = await write(remote, "school-remote.csv");
+  expect(text).toMatch(/^\ufeffid;role;.*\n4711;student;/);
+  expect(await write(local, "school-local.csv")).toBe(text);
+  const again = ["school", "export", "DE-NI-11", "--format", "csv", "--file", join(folder, "school-local.csv")];
+  expect(await there(again)).toMatchObject({ code: 1, err: expect.stringContaining("exists already") });
+  expect(await there(["school", "export", "DE-NI-11", "--file", "x"])).toMatchObject({ code: 2 });
+});
+
 test("passwords of a class are prepared by a job, and written to a file once", async () => {
   const person = await make.person({ school, groups: [await make.group({ school, name: "6b" })] });
   const prepare = ["card", "prepare", "DE-NI-9", "--group", "DE-NI-9/6b"];

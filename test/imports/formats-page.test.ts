@@ -39,13 +39,14 @@ test("FORMATS.md names the fields of Schulconnex that are read, and its codes", 
 });
 
 test("FORMATS.md names the columns of the table that are read", () => {
-  const code = source("formats/plain.ts");
+  const code = source("formats/group-cells.ts") + source("formats/plain.ts");
   const kept = words(between(code, "const groupColumns", "export const plainTemplate")).filter((one) =>
     /^[a-z_]+$/.test(one),
   );
   const columns = found(/^\| (`\w+`(?:, `\w+`)*) \|/gm, plain).flatMap(codes);
   const kinds = ["class", "course", "group", "full_name"];
-  expect(sorted(columns)).toEqual(sorted(kept).filter((one) => !kinds.includes(one)));
+  const ids = kinds.slice(0, 3).map((kind) => `${kind}_ids`);
+  expect(sorted(columns)).toEqual(sorted([...ids, ...kept]).filter((one) => !kinds.includes(one)));
   expect(
     plainTemplate()
       .split("\n")[0]!

@@ -7,6 +7,8 @@ import {
   type ImportId,
   type PersonImport,
 } from "../../imports/index.ts";
+import { leavingSignal, startExport, TemporaryFile } from "../../platform/http/index.ts";
+import { exportRoster, rosterFormats } from "../../connections/index.ts";
 import { present } from "../../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
 import type { Reach } from "../../staff/index.ts";
@@ -15,6 +17,7 @@ import type { AdminHandler, Schemas } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { refuseUnknownSchool } from "../reached.ts";
 import { getReachedPerson } from "../whose-person.ts";
+import { changeByDifference } from "./differences.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";
 
 const importsPath = "/admin/v1/imports";
@@ -62,6 +65,27 @@ export const createImport: AdminHandler<"createImport"> = async ({ db, imports }
     throw error;
   });
   return answer;
+};
+
+export const getRoster: AdminHandler<"getRoster"> = async (deps, { schoolId, query, origin, connection }) => {
+  const { format } = query;
+  const inTurn = startExport({ by: origin.actorId, caller: connection });
+  const { path, digest } = await changeByDifference(deps, { connection, origin }, (db) =>
+    exportRoster(db, { schoolId, format, now: origin.at }, { inTurn, signal: leavingSignal(connection) }),
+  );
+  const body = new TemporaryFile(path);
+  await withPrismaTransaction(deps.db, (tx) =>
+    recordAudit(tx, { ...origin, action: "roster_exported", detail: { format }, schoolId }),
+  ).catch(async (error: unknown) => {
+    await body.remove();
+    throw error;
+  });
+  const fileName = `roster-${format}.${rosterFormats[format].extension}`;
+  return {
+    status: 200,
+    body,
+    headers: { ETag: `"${digest}"`, "Content-Disposition": `attachment; filename="${fileName}"` },
+  };
 };
 
 function readFileName(given: string | undefined): string {

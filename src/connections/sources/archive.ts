@@ -3,18 +3,33 @@ import { createWriteStream, type WriteStream } from "node:fs";
 import { finished, pipeline } from "node:stream/promises";
 import { stringify } from "csv-stringify/sync";
 import { ZipFile } from "yazl";
+import { csvForSpreadsheets, keepApostrophe } from "../../platform/text/csv.ts";
 import type { RosterFile, SourceTools } from "./source.ts";
 
-/** Columns of OneRoster's CSV files that imports read; `roles.csv` is for several roles or schools of a user. */
+const base = ["sourcedId", "status", "dateLastModified"] as const;
+/** All columns of OneRoster 1.2, and own ones as `metadata`. Source: OneRoster 1.2 rostering CSV binding. */
 const columns = {
-  orgs: ["sourcedId", "status", "name", "type", "identifier"],
-  users: [
-    ...["sourcedId", "status", "orgSourcedIds", "role", "username", "givenName", "middleName"],
-    ...["preferredGivenName", "familyName"],
+  manifest: ["propertyName", "value"],
+  orgs: [...base, "name", "type", "identifier", "parentSourcedId"],
+  academicSessions: [...base, "title", "type", "startDate", "endDate", "parentSourcedId", "schoolYear"],
+  courses: [
+    ...[...base, "schoolYearSourcedId", "title", "courseCode", "grades", "orgSourcedId", "subjects", "subjectCodes"],
   ],
-  roles: ["sourcedId", "status", "userSourcedId", "roleType", "role", "orgSourcedId"],
-  classes: ["sourcedId", "status", "title", "classType", "schoolSourcedId"],
-  enrollments: ["sourcedId", "status", "classSourcedId", "schoolSourcedId", "userSourcedId", "role"],
+  users: [
+    ...[...base, "enabledUser", "username", "userIds", "givenName", "familyName", "middleName", "identifier", "email"],
+    ...["sms", "phone", "agentSourcedIds", "grades", "password", "userMasterIdentifier", "preferredGivenName"],
+    ...["preferredMiddleName", "preferredFamilyName", "primaryOrgSourcedId", "pronouns", "metadata.hasName"],
+  ],
+  roles: [
+    ...[...base, "userSourcedId", "roleType", "role", "beginDate", "endDate", "orgSourcedId", "userProfileSourcedId"],
+  ],
+  classes: [
+    ...[...base, "title", "grades", "courseSourcedId", "classCode", "classType", "location", "schoolSourcedId"],
+    ...["termSourcedIds", "subjects", "subjectCodes", "periods", "metadata.groupType"],
+  ],
+  enrollments: [
+    ...[...base, "classSourcedId", "schoolSourcedId", "userSourcedId", "role", "primary", "beginDate", "endDate"],
+  ],
 } as const;
 const epoch = new Date("2000-01-01T12:00:00Z");
 type Table = keyof typeof columns;
@@ -42,9 +57,11 @@ export function makeRosterArchive({ makeFile, signal }: Pick<SourceTools, "makeF
     async add(table, rows) {
       const { stream } = open.get(table) ?? openTable(table);
       const names: readonly string[] = columns[table];
-      const values = (rows as readonly Record<string, string>[]).map((row) => names.map((name) => row[name] ?? ""));
+      const values = (rows as readonly Record<string, string>[]).map((row) =>
+        names.map((name) => keepApostrophe(row[name] ?? "")),
+      );
       if (stream.errored !== null) throw stream.errored;
-      if (!stream.write(stringify(values))) await once(stream, "drain", { signal });
+      if (!stream.write(stringify(values, csvForSpreadsheets))) await once(stream, "drain", { signal });
     },
     async finish(fileName) {
       const zip = new ZipFile();

@@ -130,7 +130,9 @@ function readClass(one: Entry, known: Known) {
   const schoolSourcedId = idOf(one["school"]);
   if (isGone(one) || !known.has(schoolSourcedId)) return [];
   const classType = text(one["classType"]) || "scheduled";
-  return [{ sourcedId: text(one["sourcedId"]), title: text(one["title"]), classType, schoolSourcedId }];
+  const groupType = text((one["metadata"] as Entry | null | undefined)?.["groupType"]);
+  const [sourcedId, title] = [text(one["sourcedId"]), text(one["title"])];
+  return [{ sourcedId, title, classType, schoolSourcedId, "metadata.groupType": groupType }];
 }
 
 function readEnrollment(one: Entry, known: Known) {

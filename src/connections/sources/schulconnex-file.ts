@@ -11,8 +11,11 @@ export type GroupOfPerson = { group: RosterGroup; role?: "Lern" | "Lehr" | "KlLe
 
 export type RosterPerson = {
   id: string;
-  first: string;
-  last: string;
+  /** Null if no name is kept. */
+  first: string | null;
+  /** Without it, nothing is said of the name in use. */
+  call?: string | null;
+  last: string | null;
   /** Official ids of schools; null for the only school of the import. `name`: what the source calls it. */
   home: string | null;
   contexts: { school: string | null; name: string | null; role: Role; groups: GroupOfPerson[] }[];
@@ -21,27 +24,41 @@ export type RosterPerson = {
 /** Writes people as Schulconnex personen-info, person by person. Errors: SourceError EMPTY without people. */
 export async function writePeople(
   people: AsyncIterable<RosterPerson>,
-  { makeFile, signal }: Pick<SourceTools, "makeFile" | "signal">,
+  tools: Pick<SourceTools, "makeFile" | "signal">,
   fileName: string,
 ): Promise<RosterFile> {
+  const { count, ...file } = await writePersonInfo(people, tools, fileName);
+  if (count === 0) throw new SourceError("EMPTY");
+  return file;
+}
+
+/** The same, also without people; `count` is how many. */
+export async function writePersonInfo(
+  people: AsyncIterable<RosterPerson>,
+  { makeFile, signal }: Pick<SourceTools, "makeFile" | "signal">,
+  fileName: string,
+): Promise<RosterFile & { count: number }> {
   const path = makeFile();
   const stream = createWriteStream(path, { flags: "wx", mode: 0o600 });
   // Seen at the end.
   stream.on("error", () => undefined);
-  let separator = "[\n";
+  let count = 0;
+  stream.write("[");
   for await (const person of people) {
-    if (!stream.write(separator + JSON.stringify(toRecord(person)))) await once(stream, "drain", { signal });
-    separator = ",\n";
+    const text = `${count++ === 0 ? "" : ","}\n${JSON.stringify(toRecord(person))}`;
+    if (!stream.write(text)) await once(stream, "drain", { signal });
   }
   stream.end("\n]\n");
   await finished(stream);
-  if (separator === "[\n") throw new SourceError("EMPTY");
-  return { path, fileName, format: "SCHULCONNEX" };
+  return { path, fileName, format: "SCHULCONNEX", count };
 }
 
-const toRecord = ({ id, first, last, home, contexts }: RosterPerson) => ({
+const toRecord = ({ id, first, call, last, home, contexts }: RosterPerson) => ({
   pid: id,
-  person: { name: { vorname: first, familienname: last }, stammorganisation: { kennung: home } },
+  person: {
+    name: last === null ? null : { vorname: first, ...(call && { rufname: call }), familienname: last },
+    stammorganisation: { kennung: home },
+  },
   personenkontexte: contexts.map(({ school, name, role, groups }) => ({
     organisation: { kennung: school, name, typ: "Schule" },
     rolle: role,

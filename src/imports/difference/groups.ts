@@ -68,18 +68,21 @@ const ofDirectory = { id: g.id, sourceId: g.sourceSystemIdentifier, name: g.name
 const hasSilent = sql`EXISTS (SELECT FROM ${m} JOIN ${planned} ON ${planned.id} = ${m.personId}
   WHERE ${m.groupId} = ${g.id} AND ${planned.isSilent} AND NOT ${planned.isGone})`;
 
+const hasMember = (where: Sql) => sql`EXISTS (SELECT FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
+  WHERE ${m.groupId} = ${g.id} AND ${where} AND ${p.status} = 'ACTIVE' AND ${p.leftAt} IS NULL)`;
 /** SQL: somebody is in it whom the files do not list. */
-const hasUnlisted = (role: Part) => sql`EXISTS (SELECT FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
-  WHERE ${m.groupId} = ${g.id} AND NOT ${isListed(p, role)} AND ${p.status} = 'ACTIVE' AND ${p.leftAt} IS NULL)`;
+const hasUnlisted = (role: Part) => hasMember(sql`NOT ${isListed(p, role)}`);
 
-type Ending = Speaking & { isWhole: boolean; role: string | null };
+/** `listsEmpty`: the files can name groups that nobody is in. */
+type Ending = Speaking & { isWhole: boolean; listsEmpty: boolean; role: string | null };
 /** SQL: the files end the group if they do not name it. */
 const endsUnnamed = ({
   importId,
   speaksOf,
   isWhole,
+  listsEmpty,
   role,
-}: Parameters<Ending>) => sql`(${isWhole} AND ${isSpokenOf(speaksOf)}
+}: Parameters<Ending>) => sql`(${isWhole} AND ${isSpokenOf(speaksOf)} AND (${listsEmpty} OR ${hasMember(sql`true`)})
   AND NOT ${hasSilent} AND NOT ${hasUnlisted(role)} AND NOT ${isNamedInFaultyRow(importId, g.sourceSystemIdentifier)})`;
 const taker = importGroup.as("taker");
 
@@ -114,7 +117,7 @@ export const isWhole = (part: SchoolPart): boolean => listsGroups(part) && part.
 export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertStaged, part);
   await tx.query(analyzeGroups);
-  const ending = { ...part, isWhole: listsGroups(part), role: roleOf(part.people) };
+  const ending = { ...part, isWhole: listsGroups(part), listsEmpty: part.format === "ONEROSTER", role: roleOf(part.people) };
   await run(tx, insertEnding, ending);
   await run(tx, markCarriedOver, ending);
 }

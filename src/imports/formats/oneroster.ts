@@ -76,6 +76,9 @@ const classTypes = new Map<string, StagedGroup["type"]>([
   ["scheduled", "KURS"],
 ]);
 
+/** A course and another group are both `scheduled` in files of this service. */
+const groupTypes = ["KLASSE", "KURS", "SONSTIG"] as const;
+
 const readRole = (row: Row): PersonRole | null =>
   row.choose(
     "role",
@@ -132,7 +135,8 @@ function skipUser(row: Row, { staging }: RowContext): void {
   staging.role(at, { personSourceId, schoolId: null, role: "SKIPPED", isPrimary: false, isDeleted: false });
 }
 
-function readName(row: Row): PersonName {
+function readName(row: Row): PersonName | null {
+  if (row.get("metadata.hasName") === "false") return null;
   const [first, middle, preferred, last] = [
     row.need("givenName"),
     row.take("middleName"),
@@ -176,7 +180,8 @@ function readRoleRow(row: Row, context: RowContext): void {
 
 function readClass(row: Row, context: RowContext): void {
   const sourceId = row.need("sourcedId", idLength);
-  const type = classTypes.get(row.need("classType").toLowerCase()) ?? "SONSTIG";
+  const ofStandard = classTypes.get(row.need("classType").toLowerCase()) ?? "SONSTIG";
+  const type = groupTypes.find((one) => one === row.get("metadata.groupType")) ?? ofStandard;
   const schoolId = readSchool(row, context);
   const previous = context.carryOvers.get(sourceId) ?? row.take("metadata.previousSourcedId", idLength);
   context.staging.group(

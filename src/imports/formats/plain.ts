@@ -8,18 +8,16 @@ import { readTable, type Row } from "../read/table.ts";
 import type { Staging } from "./staging.ts";
 import { detachText } from "../read/text.ts";
 import { cleanId, findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
+import { groupColumns, idsHeading, splitList } from "./group-cells.ts";
 import { cleanCell, layOut, type Mapping, type TableGuess } from "./columns.ts";
 import { chooseScope, maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 import { findClassesIn, isParentRole, readDate, readRole, splitClasses, foldWord } from "./words.ts";
 
-const groupColumns = [
-  ["classes", "class", "KLASSE"],
-  ["courses", "course", "KURS"],
-  ["groups", "group", "SONSTIG"],
-] as const;
-
 const nameColumns = ["first_name", "call_name", "last_name", "full_name"];
-const keptColumns = ["id", "role", ...nameColumns, "username", "status", ...groupColumns.map(([heading]) => heading)];
+const keptColumns = [
+  ...["id", "role", ...nameColumns, "username", "status"],
+  ...groupColumns.flatMap(([heading, kind]) => [heading, idsHeading(kind)]),
+];
 
 export const plainTemplate = (): string => readFileSync(new URL("../template.csv", import.meta.url), "utf8");
 
@@ -41,7 +39,7 @@ export async function readPlain(
   const { staging, onBytes } = input;
   const school = input.schools.only;
   if (school === undefined) throw schoolMissing();
-  const seen = new Set<string>();
+  const seen = new Map<string, string>();
   const mapping = typeof plan?.mapping === "object" ? plan.mapping : undefined;
   const layout = mapping ? layOut(plan!.guess, mapping) : plan && { ...plan.guess, columns: undefined };
   const required = mapping ? requiredOf(mapping) : ["id", "role", "first_name", "last_name"];
@@ -158,7 +156,8 @@ const maxNames = 20_000;
 
 type PersonContext = Pick<ReadContext, "staging" | "carryOvers"> & {
   school: SchoolId;
-  seen: Set<string>;
+  /** The name of each group by its id. */
+  seen: Map<string, string>;
   sourceId: string;
   mapping: Mapping | undefined;
 };
@@ -171,21 +170,26 @@ function readGroups(row: Row, { staging, school, seen, sourceId, mapping, carryO
       row.fault(heading, "value_too_long", `The value is longer than ${maxNames} characters.`);
       continue;
     }
-    const cells = names.split(mapping ? /[|,;\n]/ : "|").map(toName);
-    for (const name of new Set(kind === "class" ? cells.flatMap(splitClasses) : cells)) {
+    const hasIds = row.has(idsHeading(kind));
+    const ids = hasIds ? splitList(row.get(idsHeading(kind))) : [];
+    const cells = hasIds ? splitList(names) : names.split(mapping ? /[|,;\n]/ : "|").map(toName);
+    const named = kind === "class" && !hasIds ? cells.flatMap(splitClasses) : cells;
+    const groups = new Map(named.map((name, index) => [cleanId(ids[index] ?? "") || `${kind}:${name}`, name]));
+    for (const [groupSourceId, name] of groups) {
       if (name === "") continue;
-      const problem = findValueFault(name, nameLength);
+      const problem = findValueFault(name, nameLength) ?? findValueFault(groupSourceId, idLength);
       if (problem) {
         row.fault(heading, ...problem);
         continue;
       }
-      const groupSourceId = `${kind}:${name}`;
+      if ((seen.get(groupSourceId) ?? name) !== name)
+        row.fault(heading, "group_contradiction", "Another row gives the group with this id another name.");
       if (!seen.has(groupSourceId)) {
         if (seen.size >= maxGroups) {
           row.fault(heading, "too_many_groups", tooManyGroups);
           return;
         }
-        seen.add(detachText(groupSourceId));
+        seen.set(detachText(groupSourceId), detachText(name));
         const previousSourceId = carryOvers.get(groupSourceId) ?? null;
         const mayMean = kind === "class" ? findClassesIn(name) : [];
         const group = { sourceId: groupSourceId, schoolId: school, name, type, previousSourceId, isDeleted: false };

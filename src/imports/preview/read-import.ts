@@ -20,6 +20,7 @@ import { tryEvent } from "../state/states.ts";
 import { countWarnings } from "../rows/warnings.ts";
 import { keepMapping, planTable, waitForColumns, type TablePlan, type Upload } from "./unmapped.ts";
 import { openRoster, beginImport, withSheet, type NewImport } from "./begin.ts";
+import { dropMadeHere } from "./made-here.ts";
 import { compareImport, nameSchools } from "./compare.ts";
 import { forgetImport } from "../state/end.ts";
 
@@ -103,6 +104,7 @@ async function check(
 ): Promise<void> {
   await tx.query(longWork);
   const parents = await dropSkipped(tx, id);
+  const madeHere = await dropMadeHere(tx, { importId: id, schools: [...read.schools] });
   const all = await checkStaged(tx, id, read, faults);
   const { rows, dependent } =
     all > 0 && all <= maxFaults ? await setFaultyRowsAside(tx, id, read) : { rows: null, dependent: 0 };
@@ -114,6 +116,7 @@ async function check(
     notes: {
       ...notes,
       ...(parents > 0 && { parents_and_guardians: parents }),
+      ...(madeHere > 0 && { made_here: madeHere }),
       ...(dependent > 0 && { rows_of_faulty_rows: dependent }),
       ...(workbook && workbook.others > 0 && { sheets_not_read: workbook.others }),
     },

@@ -1,4 +1,5 @@
 import { AppError } from "../../platform/errors.ts";
+import { unescapeCell } from "../../platform/text/csv.ts";
 import { csvLimits, makeCsvReader, separators, type CsvRecord, type Separator } from "./csv.ts";
 import type { SourceFile } from "./source.ts";
 import { readText } from "./text.ts";
@@ -137,7 +138,7 @@ function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: 
   const indexesOf = (heading: string) => indexes.get(heading.toLowerCase()) ?? [];
   /** Trimmed; empty if the file lacks the column; several columns of a name are separated by `|`. */
   const get = (heading: string): string => {
-    const values = indexesOf(heading).map((index) => fields[index]?.trim() ?? "");
+    const values = indexesOf(heading).map((index) => unescapeCell(fields[index]?.trim() ?? ""));
     return values.length === 1 ? values[0]! : values.filter((value) => value !== "").join("|");
   };
   /** The number of the column, from 1; 1 if the file lacks it. */

@@ -1,6 +1,6 @@
 import { appIds, groupIsInRoster, memberRole, readTable } from "../../access/index.ts";
 import type { components } from "../../../generated/openapi/oneroster.ts";
-import { jsonArrayOf, jsonCode, jsonText } from "../../platform/database/json-sql.ts";
+import { jsonArrayOf, jsonCode, jsonObject, jsonText } from "../../platform/database/json-sql.ts";
 import { literal, lookUp, sql, table, type Sql } from "../../platform/database/sql.ts";
 import { derivedIdOf } from "../school-year.ts";
 import {
@@ -76,6 +76,7 @@ export const classes: Resource = {
       ...base.json,
       title: jsonText(g.name),
       classType: jsonCode<Schemas["OneRosterClassType"]>(classType),
+      metadata: jsonObject<Schemas["OneRosterClassMetadata"]>()({ groupType: jsonCode(g.type) }),
       course: reference(reader, "course", courseId),
       school: reference(reader, "org", g.schoolId),
       terms: jsonArrayOf(reference(reader, "academicSession", sql`${reader.termId}::text`)),

@@ -1,6 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 import { IncomingMessage, ServerResponse } from "node:http";
-import { Duplex, finished, Readable } from "node:stream";
+import { Duplex, finished, PassThrough, Readable } from "node:stream";
 import express, { type Router } from "express";
 import { CallerLeft } from "../concurrency/caller.ts";
 
@@ -13,8 +13,10 @@ type InnerRequest = {
   headers?: Record<string, string>;
   body?: Buffer | Readable | undefined;
   signal?: AbortSignal | undefined;
+  /** Whether a body without an error is returned as a stream, as soon as it begins. */
+  isFile?: boolean;
 };
-type InnerResponse = { status: number; headers: Headers; body: Buffer };
+type InnerResponse = { status: number; headers: Headers; body: Buffer | Readable };
 export type InnerFetch = (request: Request) => Promise<Response>;
 
 /** Publishes the method and address of each call, for diagnostics and tests. */
@@ -56,7 +58,9 @@ export const fetchInside =
       body: body === null ? undefined : Readable.fromWeb(body as never),
       signal,
     });
-    return new Response(answer.body.length === 0 ? null : Uint8Array.from(answer.body), answer);
+    const { body: bytes } = answer;
+    if (bytes instanceof Readable) return new Response(Readable.toWeb(bytes) as ReadableStream, answer);
+    return new Response(bytes.length === 0 ? null : Uint8Array.from(bytes), answer);
   };
 
 /** The request as express reads it, with the body that a socket would bring. */
@@ -84,13 +88,21 @@ function makeRequest(socket: Duplex, { method, url, headers = {}, body }: InnerR
 /** A response that collects its body. */
 function makeResponse(
   req: IncomingMessage,
-  { body, signal }: InnerRequest,
+  { body, signal, isFile = false }: InnerRequest,
 ): { res: ServerResponse; response: Promise<InnerResponse> } {
   const res = new ServerResponse(req);
   const pieces: Buffer[] = [];
   const { promise: response, resolve, reject } = Promise.withResolvers<InnerResponse>();
+  let file: PassThrough | null = null;
+  const toHeaders = () =>
+    new Headers(Object.entries(res.getHeaders()).map(([name, value]): [string, string] => [name, String(value)]));
+  const beginFile = () => {
+    file = new PassThrough().on("drain", () => res.emit("drain")).once("close", leave);
+    resolve({ status: res.statusCode, headers: toHeaders(), body: file });
+  };
   const keep = (piece: unknown) => {
     if (!res.headersSent) res.writeHead(res.statusCode);
+    if (file !== null) return file.write(piece);
     if (typeof piece === "string" || piece instanceof Uint8Array) pieces.push(Buffer.from(piece as Uint8Array));
     return true;
   };
@@ -102,6 +114,7 @@ function makeResponse(
   const breakOff = (error: Error) => {
     if (res.destroyed) return;
     close();
+    file?.destroy(error);
     req.destroy(error);
     reject(error);
   };
@@ -113,22 +126,21 @@ function makeResponse(
     // Keeps the headers, which node writes into the text of the head alone.
     writeHead(status: number, headers: Record<string, string | number> = {}) {
       for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-      return writeHead.call(res, status);
+      writeHead.call(res, status);
+      if (isFile && status < 300) beginFile();
+      return res;
     },
     write: keep,
     end(piece?: unknown) {
       if (res.writableEnded) return res;
-      keep(piece);
+      if (file === null) keep(piece);
+      else file.off("close", leave).end();
       Object.assign(res, { finished: true });
       process.nextTick(() => {
         if (res.destroyed) return;
         res.emit("finish");
         close();
-        const headers = Object.entries(res.getHeaders()).map(([name, value]): [string, string] => [
-          name,
-          String(value),
-        ]);
-        resolve({ status: res.statusCode, headers: new Headers(headers), body: Buffer.concat(pieces) });
+        resolve({ status: res.statusCode, headers: toHeaders(), body: Buffer.concat(pieces) });
       });
       return res;
     },

@@ -1,13 +1,16 @@
 import type { JsonDone, JsonList, JsonMade, JsonObject, JsonRead, JsonText, Later } from "./answer.ts";
 import type { Caller as Connection } from "../concurrency/caller.ts";
 import type { Described } from "../contract-types.ts";
+import type { TemporaryFile } from "./temporary-file.ts";
 import type { Upload } from "./upload.ts";
 
-type BodyOf<Response> = Response extends { content: { "application/json": infer Body } }
-  ? Body
-  : Response extends { content: { "application/pdf": unknown } | Record<`image/${string}`, unknown> }
-    ? Buffer
-    : never;
+type BodyOf<Response> = Response extends { content: { "application/octet-stream": unknown } }
+  ? TemporaryFile
+  : Response extends { content: { "application/json": infer Body } }
+    ? Body
+    : Response extends { content: { "application/pdf": unknown } | Record<`image/${string}`, unknown> }
+      ? Buffer
+      : never;
 type BodyFor<Body> = Body extends readonly (infer Item)[]
   ? JsonList<Item> | JsonMade<Body>
   : Body extends object

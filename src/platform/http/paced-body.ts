@@ -8,12 +8,12 @@ const slice = 65_536;
 export function makePacedBody(
   res: ServerResponse,
   { stallMs, totalMs }: Pace,
-): { write(piece: string): Promise<void>; end(): Promise<void> } {
+): { write(piece: string | Buffer): Promise<void>; end(): Promise<void> } {
   const end = performance.now() + totalMs;
   const left = () => Math.min(stallMs, end - performance.now());
   return {
     async write(piece) {
-      const bytes = Buffer.from(piece);
+      const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
       for (let at = 0; at < bytes.length; at += slice) {
         if (res.destroyed) throw new CallerLeft();
         if (left() <= 0) throw cutOff(res);

@@ -4,7 +4,8 @@ import type { Done, JsonDone, JsonMade, JsonRead, JsonText } from "./answer.ts";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
 import type { Gate } from "../concurrency/gate.ts";
 import { jsonInSlices } from "./exports.ts";
-import { watchBody } from "./paced-body.ts";
+import { makePacedBody, watchBody } from "./paced-body.ts";
+import { TemporaryFile } from "./temporary-file.ts";
 import { toQuery } from "../database/sql.ts";
 import { readFor, type ReadTogether, type Reading } from "./reads.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
@@ -68,11 +69,25 @@ export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Prom
   const { status, headers = {}, body } = done.later === undefined ? done : await waitFor(done, leave, sending);
   const { res, check } = sending;
   check?.(body, status);
+  if (body instanceof TemporaryFile) return sendFile(body, { status, headers }, sending);
   const type = body === undefined ? {} : { "Content-Type": Buffer.isBuffer(body) ? "application/pdf" : contentType };
   res.writeHead(status, { "Cache-Control": "no-store", ...type, ...headers });
   if (body === undefined || Buffer.isBuffer(body)) return void res.end(body);
   for await (const piece of jsonInSlices(body as object)) res.write(piece);
   res.end();
+}
+
+async function sendFile(
+  file: TemporaryFile,
+  { status, headers }: Required<Pick<Done, "status" | "headers">>,
+  { req, res, reading }: Sending,
+): Promise<void> {
+  const { size, pieces } = await file.take();
+  const body = makePacedBody(res, reading.pace);
+  const length = { "Content-Type": "application/octet-stream", "Content-Length": size };
+  res.writeHead(status, { "Cache-Control": "no-store", ...length, ...headers });
+  for await (const piece of pieces) if (req.method !== "HEAD") await body.write(piece);
+  await body.end();
 }
 
 async function waitFor({ later, ...done }: Done, leave: () => void, sending: Sending): Promise<Done> {

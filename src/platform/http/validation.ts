@@ -1,3 +1,4 @@
+import { TemporaryFile } from "./temporary-file.ts";
 import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
@@ -189,7 +190,8 @@ export type BodyCheck = (body: unknown, status?: number) => void;
 
 const checkPdf = (body: unknown): string[] | null =>
   Buffer.isBuffer(body) && body.subarray(0, 5).toString() === "%PDF-" ? null : ["not a PDF"];
-const checkFile = (body: unknown): string[] | null => (Buffer.isBuffer(body) ? null : ["not a file"]);
+const checkFile = (body: unknown): string[] | null =>
+  Buffer.isBuffer(body) || body instanceof TemporaryFile ? null : ["not a file"];
 const checkImage = (body: unknown): string[] | null =>
   Buffer.isBuffer(body) && readImage(body) !== null ? null : ["not an image"];
 
@@ -211,7 +213,7 @@ function makeFaultFinder(document: OpenApiDocument, { responses }: Operation) {
     const response = responses[status];
     if (response === undefined || status >= 300) return () => ["no such answer"];
     const { content } = resolve(document, response);
-    if (content?.["text/csv"] !== undefined) return checkFile;
+    if (["text/csv", "application/octet-stream"].some((type) => content?.[type] !== undefined)) return checkFile;
     if (content?.["application/pdf"] !== undefined) return checkPdf;
     if (content?.["image/png"] !== undefined) return checkImage;
     const schema = content?.["application/json"]?.schema;

@@ -6,6 +6,7 @@ export type Import = AdminSchemas["Import"];
 export type ImportSchool = AdminSchemas["ImportSchool"];
 
 export const imports = "/admin/schools/:schoolId/imports";
+export const exported = `${imports}/export`;
 export const one = `${imports}/:importId`;
 
 export const ofSchool = ({ path }: PageRequest) => ({ school: path.schoolId });

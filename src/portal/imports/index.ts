@@ -1,7 +1,8 @@
 import { makeArea } from "../frame/index.ts";
 import { mapColumns, showColumns } from "./columns.ts";
+import { handOutExport, showExport } from "./export.ts";
 import { showImport } from "./import.ts";
-import { imports, ofSchool, one } from "./import-record.ts";
+import { exported, imports, ofSchool, one } from "./import-record.ts";
 import { handOutLeftOut, showLeftOut } from "./left-out.ts";
 import { handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showLookAlikes, showViewChanges, showWarnings } from "./lists.ts";
@@ -14,6 +15,7 @@ export const importPages = makeArea({ folder: import.meta.dirname, page: "import
   pages.get(imports, showImports);
   pages.upload(imports, handIn, showImports);
   pages.get(`${imports}/template`, handOutTemplate);
+  pages.form(exported, handOutExport, showExport);
   pages.act(`${imports}/column-mappings/:columnMappingId/delete`, "deleteColumnMapping", {
     to: imports,
     done: "mappingDeleted",
