@@ -1,4 +1,4 @@
-import { makeArea } from "../frame/index.ts";
+import { makeArea, onlyIf } from "../frame/index.ts";
 import { mapColumns, showColumns } from "./columns.ts";
 import { handOutExport, showExport } from "./export.ts";
 import { showImport } from "./import.ts";
@@ -15,7 +15,7 @@ export const importPages = makeArea({ folder: import.meta.dirname, page: "import
   pages.get(imports, showImports);
   pages.upload(imports, handIn, showImports);
   pages.get(`${imports}/template`, handOutTemplate);
-  pages.form(exported, handOutExport, showExport);
+  pages.form(exported, handOutExport, onlyIf("getRoster", showExport));
   pages.act(`${imports}/column-mappings/:columnMappingId/delete`, "deleteColumnMapping", {
     to: imports,
     done: "mappingDeleted",
