@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { GroupId, SchoolId } from "../../src/directory/index.ts";
 import remedies from "../../src/imports/rows/remedies.json" with { type: "json" };
+import { rosterFormats, type RosterFormat } from "../../src/connections/index.ts";
 import german from "../../src/portal/imports/locales/de.json" with { type: "json" };
 import english from "../../src/portal/imports/locales/en.json" with { type: "json" };
 import { zip } from "../imports/rosters.ts";
@@ -51,6 +52,36 @@ const peopleOf = ({ school }: World) =>
   prisma.person.findMany({ where: { homeSchoolId: school, status: "ACTIVE", sourceSystemIdentifier: { not: null } } });
 
 const groupsOf = ({ school }: World) => prisma.group.findMany({ where: { schoolId: school, status: "ACTIVE" } });
+
+describe("the school as a file", () => {
+  test("the page names what each format lacks, by the table of the formats, and hands out a file that changes nothing", async () => {
+    const world = await makeWorld();
+    const { school, base, office } = world;
+    await make.person({
+      school,
+      sourceSystemIdentifier: "1",
+      groups: [await make.group({ school, name: "5a", sourceSystemIdentifier: "class:5a" })],
+    });
+    expect((await office.open(base)).html).toContain(`href="${base}/export"`);
+    const page = await office.open(`${base}/export`);
+    const said = Object.entries(rosterFormats).map(([name, { lacks }]) => {
+      const parts = lacks.map((part) => german.export.parts[part]).join(", ");
+      return [
+        german.export.formats[name as RosterFormat],
+        german.export.lacks.replace("{{parts}}", parts),
+        lacks.length > 0,
+      ] as const;
+    });
+    for (const [title, lacks, isShown] of said) {
+      expect(textOf(page)).toContain(title);
+      expect([title, textOf(page).includes(lacks)]).toEqual([title, isShown]);
+    }
+    const file = await office.submit(page, "/export", { format: "csv" });
+    expect(file.headers.get("content-disposition")).toContain("schule.csv");
+    expect(textOf(await handIn(world, file.html))).toContain(german.figures.nothing);
+    expect((await office.submit(page, "/export", { format: "xlsx" })).status).toBe(400);
+  });
+});
 
 describe("handing in a file", () => {
   test("a CSV file is shown with what it does, and applied", async () => {
