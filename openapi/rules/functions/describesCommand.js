@@ -4,6 +4,7 @@ const print = [
   "list",
   "key",
   "paging",
+  "more",
   "id",
   "columns",
   "record",

@@ -12,6 +12,7 @@ import type { SchoolId } from "../../directory/index.ts";
 import { present } from "../../platform/contract-types.ts";
 import { withPrismaTransaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
+import { answerRecord } from "../change.ts";
 import { readGroup } from "../groups/groups.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { changeWithPerson } from "../people/logins.ts";
@@ -41,8 +42,7 @@ export const createClassList: AdminHandler<"createClassList"> = async (deps, req
 
 export const getClassList: AdminHandler<"getClassList"> = async ({ db }, { groupId, reach, origin }) => {
   await readGroup(db, reach, groupId);
-  const endsAt = await findClassListEnd(db, groupId, origin.at);
-  return { status: 200, body: present<Schemas["ClassList"]>({ endsAt }) };
+  return answerRecord(present<Schemas["ClassList"]>({ endsAt: await findClassListEnd(db, groupId, origin.at) }));
 };
 
 export const endClassList: AdminHandler<"endClassList"> = async ({ db }, { groupId, reach, origin }) => {

@@ -117,7 +117,12 @@ export const isWhole = (part: SchoolPart): boolean => listsGroups(part) && part.
 export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertStaged, part);
   await tx.query(analyzeGroups);
-  const ending = { ...part, isWhole: listsGroups(part), listsEmpty: part.format === "ONEROSTER", role: roleOf(part.people) };
+  const ending = {
+    ...part,
+    isWhole: listsGroups(part),
+    listsEmpty: part.format === "ONEROSTER",
+    role: roleOf(part.people),
+  };
   await run(tx, insertEnding, ending);
   await run(tx, markCarriedOver, ending);
 }
