@@ -6861,6 +6861,12 @@ export interface components {
             at: string | null;
             /**
              * Format: date-time
+             * @description When a second factor was last used; null if it never was, and for other entries.
+             * @example 2026-02-04T07:55:00.000Z
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
              * @description When it ended or will end; null if it has no end.
              * @example null
              */
@@ -7291,7 +7297,7 @@ export interface components {
             knownDevices: components["schemas"]["StoredEntry"][];
             /** @description How many wrong passwords were entered for their login, and until when this is stored. */
             failedTries: components["schemas"]["StoredEntry"][];
-            /** @description Their second factors, by kind and name. */
+            /** @description Their second factors, by kind and name, with the time of last use. */
             secondFactors: components["schemas"]["StoredEntry"][];
             /** @description Their login cards, with revocation times. */
             loginCards: components["schemas"]["StoredEntry"][];

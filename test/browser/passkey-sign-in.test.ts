@@ -24,13 +24,13 @@ test("a teacher with a new device is offered a passkey, and the login page then 
   await expectHeading(page, "Nächstes Mal ohne Passwort?");
   await expectAccessible(page);
   await press(page, "Ja, einrichten");
-  await expectHeading(page, "Ihre Wiederherstellungscodes");
+  await expectHeading(page, "Deine Wiederherstellungscodes");
   expect((await device.listCredentials())[0]).toMatchObject({ rpId: "localhost", isResidentCredential: true });
 
   // The list of passkeys below the user name is open; the person chooses the only one.
   await page.context().clearCookies();
   await page.goto(service.url + toList);
-  await expectHeading(page, "Ihr zweiter Faktor");
+  await expectHeading(page, "Dein zweiter Faktor");
   await expectAccessible(page);
   await page.getByText("Passkey vom").first().waitFor();
 
@@ -42,14 +42,14 @@ test("a teacher with a new device is offered a passkey, and the login page then 
   await expectAccessible(page);
   await device.answer(true);
   await button.click();
-  await expectHeading(page, "Ihr zweiter Faktor");
+  await expectHeading(page, "Dein zweiter Faktor");
 
   await page.getByText("Namen ändern").click();
   await page.getByLabel("Name des Geräts").fill("Mein Laptop");
   await press(page, "Namen speichern");
   await page.locator(".factors strong", { hasText: "Mein Laptop" }).waitFor();
   await press(page, "Mein Laptop entfernen");
-  await page.getByText("Sie haben noch keinen zweiten Faktor.").waitFor();
+  await page.getByText("Du hast noch keinen zweiten Faktor.").waitFor();
   await page.context().clearCookies();
   await page.goto(service.url + toList);
   await page.getByText("Diesen Passkey kennen wir nicht.").waitFor();

@@ -20,14 +20,14 @@ test("a passkey is set up, proves the next sign-in, and a foreign one does not",
   const own = await giveAuthenticator(page, "security key");
   await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
   await logIn(page, operator!);
-  await expectHeading(page, "Ihr zweiter Faktor");
+  await expectHeading(page, "Dein zweiter Faktor");
   await expectAccessible(page);
   await page.getByRole("link", { name: "Passkey oder Sicherheitsschlüssel einrichten" }).click();
   await page.getByRole("button", { name: "Passkey anlegen" }).waitFor();
   await expectAccessible(page);
   await page.getByLabel("Name des Geräts").fill("Laptop");
   await press(page, "Passkey anlegen");
-  await expectHeading(page, "Ihre Wiederherstellungscodes");
+  await expectHeading(page, "Deine Wiederherstellungscodes");
   await expectAccessible(page);
   await expect.poll(() => page.locator(".recovery-codes li").count()).toBe(10);
   const [credential] = await own.listCredentials();
@@ -39,11 +39,11 @@ test("a passkey is set up, proves the next sign-in, and a foreign one does not",
   await page.context().clearCookies();
   await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
   await logIn(page, operator!);
-  await expectHeading(page, "Bestätigen Sie, dass Sie es sind");
+  await expectHeading(page, "Bestätige, dass du es bist");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Mit Passkey bestätigen" }).waitFor();
   await press(page, "Mit Passkey bestätigen");
-  await expectHeading(page, "Ihr zweiter Faktor");
+  await expectHeading(page, "Dein zweiter Faktor");
   expect((await own.listCredentials())[0]!.signCount).toBeGreaterThan(credential!.signCount);
 
   const other = await newPage();
@@ -71,7 +71,7 @@ test("an answer of a passkey is good once", async () => {
   await logIn(page, partner!);
   await page.goto(`${service.url}/sign-in/second-factor/passkey`);
   await press(page, "Passkey anlegen");
-  await expectHeading(page, "Ihre Wiederherstellungscodes");
+  await expectHeading(page, "Deine Wiederherstellungscodes");
   await page.context().clearCookies();
   await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
   await logIn(page, partner!);
@@ -79,7 +79,7 @@ test("an answer of a passkey is good once", async () => {
     page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/confirm")),
     press(page, "Mit Passkey bestätigen"),
   ]);
-  await expectHeading(page, "Ihr zweiter Faktor");
+  await expectHeading(page, "Dein zweiter Faktor");
   const again = await page.context().request.post(`${service.url}/sign-in/confirm`, {
     headers: { "content-type": "application/x-www-form-urlencoded" },
     data: sent.postData()!,

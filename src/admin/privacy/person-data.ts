@@ -48,12 +48,12 @@ async function readLines(
 
 const presentEntry = (entry: StoredEntry) => present<Schemas["StoredEntry"]>(entry);
 const presentTime = (entry: { clientId: string | null; at: Date; what: string; until: Date | null }) =>
-  present<Schemas["StoredEntry"]>({ ...entry, schoolId: null });
+  present<Schemas["StoredEntry"]>({ ...entry, lastUsedAt: null, schoolId: null });
 
 const presentReport = (report: Awaited<ReturnType<typeof listReportsOf>>[number]) => {
   const { type, identifier, trial, reportedAt: at, until, clientId, schoolId } = report;
   const what = [type, trial && "TRIAL", identifier].filter(Boolean).join(" ");
-  return present<Schemas["StoredEntry"]>({ what, at, until, clientId, schoolId });
+  return present<Schemas["StoredEntry"]>({ what, at, lastUsedAt: null, until, clientId, schoolId });
 };
 
 // Who of the staff did something is not the person's data (European Court of Justice, C-579/21); in which role is.

@@ -95,9 +95,10 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
   failedTries: (entries, { t, times }) =>
     entries.map(({ what, until }) => t("data.failedTries", { count: Number(what), until: times.time(until) })),
   secondFactors: (entries, { t, times }) =>
-    entries.map(({ what, at }) => {
+    entries.map(({ what, at, lastUsedAt }) => {
       const [, kind = "", label = ""] = /^(\S+) (.*)$/.exec(what ?? "") ?? [];
-      return t("data.factor", { kind: t(`factors.${kind}`), label, at: times.time(at) });
+      const factor = t("data.factor", { kind: t(`factors.${kind}`), label, at: times.time(at) });
+      return lastUsedAt ? t("data.factorUsed", { factor, at: times.time(lastUsedAt) }) : factor;
     }),
   loginCards: (entries, words) => entries.map((entry) => describeCard(entry, words)),
   pictureCodes: (entries, { t, times }) => entries.map(({ at }) => t("data.picturesSince", { at: times.time(at) })),

@@ -6,6 +6,7 @@ import type { RecordStore } from "../../platform/database/db.ts";
 const nothing = {
   what: null as string | null,
   at: null as Date | null,
+  lastUsedAt: null as Date | null,
   until: null as Date | null,
   clientId: null as ClientId | null,
   schoolId: null as SchoolId | null,
@@ -43,7 +44,9 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
       ...tries.map(({ failures, forgetAt }) => entry({ what: String(failures), until: forgetAt })),
       ...wrong.map(({ tries: count, lastAt }) => entry({ what: String(count), at: lastAt, until: addDays(lastAt, 1) })),
     ],
-    secondFactors: factors.map(({ kind, label, createdAt }) => entry({ what: `${kind} ${label}`, at: createdAt })),
+    secondFactors: factors.map(({ kind, label, createdAt, lastUsedAt }) =>
+      entry({ what: `${kind} ${label}`, at: createdAt, lastUsedAt }),
+    ),
     loginCards: cards.map(({ createdAt, revokedAt, schoolId }) =>
       entry({ at: createdAt, until: revokedAt, schoolId: schoolId as SchoolId }),
     ),

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
+import { addDays } from "../../../src/platform/clock.ts";
 import { makeUuid } from "../../../src/platform/crypto/ids.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff } from "../../support/admin.ts";
@@ -40,6 +41,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
   person: ({ person }) => [person.name],
   password_request: ({ passwordRequests }) => passwordRequests,
   person_import: ({ imports }) => imports,
+  picture_code: ({ pictureCodes }) => pictureCodes,
   recovery_code: ({ recoveryCodes }) => Array(recoveryCodes),
   retention_exemption: ({ exemption }) => [exemption?.reason],
   school_choice: ({ schoolChoices }) => schoolChoices,
@@ -83,9 +85,14 @@ async function makeKnownPerson(): Promise<PersonId> {
   await prisma.logoutNotice.create({
     data: { id: id(), clientId, personId, sid: "sid-of-a-session", nextAttemptAt: at, createdAt: at },
   });
-  await prisma.secondFactor.create({
-    data: { id: id(), personId, kind: "TOTP", label: "My phone", secret: bytes, transports: [], createdAt: at },
+  const factor = { personId, kind: "TOTP" as const, secret: bytes, transports: [], createdAt: at };
+  await prisma.secondFactor.createMany({
+    data: [
+      { ...factor, id: id(), label: "My phone" },
+      { ...factor, id: id(), label: "My tablet", createdAt: addDays(at, 1), lastUsedAt: addDays(at, 2) },
+    ],
   });
+  await prisma.pictureCode.create({ data: { personId, schoolId: school, hash: bytes, chosenAt: at } });
   await prisma.recoveryCode.create({ data: { personId, hash: bytes } });
   await prisma.loginCard.create({
     data: { id: id(), personId, schoolId: school, tokenHash: bytes, secondStep: "NONE", createdAt: at },
@@ -132,7 +139,10 @@ test("every table that holds something of a person is in the answer", async () =
     expect([table, (read(body as PersonData) as unknown[]).length > 0]).toEqual([table, true]);
   const { isComplete, login, secondFactors, apps, audit } = body as PersonData;
   expect([isComplete, login?.username]).toEqual([true, `user-${personId}`]);
-  expect(secondFactors).toMatchObject([{ what: "TOTP My phone", at: at.toISOString() }]);
+  expect(secondFactors).toMatchObject([
+    { what: "TOTP My phone", at: at.toISOString(), lastUsedAt: null },
+    { what: "TOTP My tablet", at: addDays(at, 1).toISOString(), lastUsedAt: addDays(at, 2).toISOString() },
+  ]);
   expect(apps).toMatchObject([{ clientId: app.clientId, consent: { scopes: ["openid", "profile"] } }]);
   expect(audit.map(({ action }) => action)).toContain("consent_given");
 

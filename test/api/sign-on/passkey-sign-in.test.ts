@@ -194,7 +194,7 @@ test("who never wants one is never offered one again, in no browser", async () =
   expect(pathOf(await signInWith(open(), teacher))).toBe("/");
 });
 
-test("nothing is offered on a shared device, on one that can have no passkey, before a password is replaced, or to guests of another login", async () => {
+test("nothing is offered on a shared device, on one that can have no passkey, and before a password is replaced", async () => {
   const teacher = await makePerson();
   expect(pathOf(await signInWith(open(), teacher, "/sign-in", { shared: "yes" }))).toBe("/");
   expect(pathOf(await signInWith(open(), teacher, "/sign-in", { passkeys: "" }))).toBe("/");
@@ -237,6 +237,11 @@ test("a passkey is renamed and removed on the page of second factors, and no lon
   let page = await browser.open(setUpPath);
   page = await browser.submit(page, "/rename", { label: "Mein Telefon" });
   expect(page.html).toContain("<strong>Mein Telefon</strong>");
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const now = clock().toISOString();
+  expect((await call("GET", `/people/${teacher.personId}/data`)).body).toMatchObject({
+    secondFactors: [{ what: "PASSKEY Mein Telefon", at: now, lastUsedAt: now }],
+  });
   for (const [label, id] of [
     [" ", undefined],
     ["x", "not-an-id"],

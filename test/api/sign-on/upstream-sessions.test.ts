@@ -6,7 +6,9 @@ import { askFor, exchange, giveLogin, postToken, type TestApp } from "../../supp
 import { startReceiver } from "../../support/receiver.ts";
 import { refuseAll, requestsOf, signInThere, spoil, type TravellingBrowser } from "../../support/upstream-browser.ts";
 import { clientId } from "../../support/upstream-provider.ts";
+import { makeStaff } from "../../support/admin.ts";
 import { textOf, type Shown } from "../../support/browser.ts";
+import { makePasskey, useBy } from "../../support/passkey.ts";
 import { confirmPath, setUpPath, setUpTotp, totpCode } from "../../support/second-factor.ts";
 import { headingOf, placeOf, pressLogin, startUpstreamWorld, type ConnectedSchool } from "./upstream-world.ts";
 
@@ -395,4 +397,30 @@ test("one's own password is asked for when it is changed, also in a session of t
   const refused = await theirs.browser.open("/sign-in/password");
   expect([refused.status, textOf(refused.html).includes("uses no passwords of this service")]).toEqual([403, true]);
   expect(textOf((await theirs.browser.open("/account")).html)).not.toContain("password");
+});
+
+test("the login of a school offers no passkey, and one from before passwords were switched off signs nobody in", async () => {
+  const { service } = world;
+  const connected = await world.connect();
+  const { school, linkName } = connected;
+  const { personId } = await world.makePupil({ school, role: "TEACHER" });
+  const authenticator = await makePasskey(service, await giveLogin(service.db, personId));
+  const { call } = await makeStaff(service, "OPERATOR");
+
+  for (const localPasswords of [true, false]) {
+    const body = { linkName, localPasswords };
+    expect((await call("PUT", `/schools/${school}/way-in`, { body })).status).toBe(204);
+    const colleague = await world.makePupil({ school, role: "TEACHER" });
+    await giveLogin(service.db, colleague.personId);
+    const theirs = world.openBrowser();
+    const shown = await pressLogin(theirs, await theirs.open(`/s/${linkName}`), connected, { passkeys: "yes" });
+    expect([placeOf(shown), shown.status]).toEqual(["/", 200]);
+    expect((await theirs.open("/account")).html.includes(setUpPath)).toBe(localPasswords);
+    expect(placeOf(await theirs.open("/sign-in/passkey"))).toBe("/");
+
+    const browser = world.openBrowser();
+    const { status } = await useBy(browser, await browser.open("/sign-in"), authenticator);
+    const { status: account } = await browser.once("/account");
+    expect([status, account]).toEqual(localPasswords ? [200, 200] : [403, 303]);
+  }
 });
