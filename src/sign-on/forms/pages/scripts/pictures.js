@@ -1,19 +1,20 @@
 // Collects the pictures that are tapped and posts all three at once. Without it, each tap posts the page.
 const form = document.querySelector("[data-pictures]");
 const tapped = form.querySelector("[name=tapped]");
-const marks = form.querySelector(".marks");
+const marks = form.querySelectorAll(".marks > span");
 const status = form.querySelector("[data-texts]");
 const texts = JSON.parse(status.dataset.texts);
 let isSent = false;
 
-const markOf = (name) => {
-  if (name === undefined) return "○";
-  return form.dataset.pictures === "choose" ? form.querySelector(`[value=${name}] .emoji`).textContent : "●";
-};
+const emojiOf = (name) =>
+  form.dataset.pictures === "choose" ? form.querySelector(`[value=${name}] .emoji`).textContent : "";
 
 function show(names) {
   tapped.value = names.join(" ");
-  marks.textContent = texts.map((_, at) => markOf(names[at])).join(" ");
+  marks.forEach((mark, at) => {
+    mark.classList.toggle("tapped", at < names.length);
+    mark.textContent = at < names.length ? emojiOf(names[at]) : "";
+  });
   status.textContent = texts[names.length];
 }
 
