@@ -1608,20 +1608,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get whether the list of a class is open
-         * @description Until when pupils sign in with the list of the class, without its code.
+         * Get whether a class list is open
+         * @description Until when it is open, without its code.
          */
         get: operations["getClassList"];
         put?: never;
         /**
-         * Open the list of a class for a lesson
-         * @description Until the lesson ends, whoever types the code at the address on a shared device sees the first names of the pupils of the class. A pupil
-         *     taps their name and their three pictures, and is signed in. A new list ends the one that was open for the class. The code is shown only
-         *     once.
+         * Open a class list for a lesson
+         * @description Until the lesson ends, whoever types the code at the address on a shared device sees a list of first names. Whoever taps their own and
+         *     their three pictures is signed in. A new list ends the one that was open before. The code is shown only once.
          */
         post: operations["createClassList"];
         /**
-         * Close the list of a class
+         * Close a class list
          * @description The code and the list on shared devices stop working. Who is signed in stays so. Does nothing if the list is not open.
          */
         delete: operations["endClassList"];
@@ -5875,8 +5874,7 @@ export interface components {
              */
             pictureCodeUpToGrade: number | null;
             /**
-             * @description Whether staff may open the list of a class for a lesson, on which pupils tap their name and their three pictures on a shared
-             *     device. It needs `pictureCodeUpToGrade`.
+             * @description Whether staff may open class lists, on which pupils tap their name and their three pictures on a shared device for a lesson. It needs `pictureCodeUpToGrade`.
              * @example true
              */
             classLists: boolean;
@@ -5918,8 +5916,7 @@ export interface components {
              */
             pictureCodeUpToGrade?: number | null;
             /**
-             * @description Whether staff may open the list of a class for a lesson, on which pupils tap their name and their three pictures on a shared
-             *     device. It needs `pictureCodeUpToGrade`. Left out, it stays as it is.
+             * @description Whether staff may open class lists, on which pupils tap their name and their three pictures on a shared device for a lesson. It needs `pictureCodeUpToGrade`. Left out, it stays as it is.
              * @example true
              */
             classLists?: boolean;
@@ -7657,7 +7654,7 @@ export interface components {
              */
             personIds?: string[];
         };
-        /** @description Whether the list of a class is open for a lesson. The code is not shown again. */
+        /** @description Whether a class list is open for a lesson. The code is not shown again. */
         ClassList: {
             /**
              * Format: date-time
@@ -7666,7 +7663,7 @@ export interface components {
              */
             endsAt: string | null;
         };
-        /** @description For how long the list of a class is open. */
+        /** @description For how long a class list is open. */
         ClassListInput: {
             /**
              * Format: int32
@@ -7675,7 +7672,7 @@ export interface components {
              */
             minutes: number;
         };
-        /** @description The list of a class that was opened for a lesson, with the code for the board. */
+        /** @description A class list that was opened for a lesson, with the code for the board. */
         OpenClassList: {
             /**
              * @description The code, which is shown only now. Lower case and other separators are accepted, too.

@@ -214,6 +214,8 @@ const noSecrets = new Set([
   "sign_in_place.place",
   "login_card.token_hash",
   "login_card.second_step_hash",
+  "picture_code.hash",
+  "class_list.code_hash",
   "recovery_code.hash",
   "second_factor.public_key",
   "idempotency_key.request_hash",

@@ -20,7 +20,7 @@ import { changeWithPerson } from "../people/logins.ts";
 const disabled = () => new AppError("conflict", "class_lists_disabled", "The school does not use class lists.");
 
 const notPossible = () =>
-  new AppError("conflict", "class_list_not_possible", `Only classes of at most ${mostListed} pupils have a list.`);
+  new AppError("conflict", "list_not_possible", `Only classes of at most ${mostListed} pupils have a list.`);
 
 export const createClassList: AdminHandler<"createClassList"> = async (deps, request) => {
   const { groupId, reach, body, origin, keep } = request;
