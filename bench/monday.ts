@@ -15,7 +15,7 @@ import { arrive, at, type Arrivals } from "./monday/open-loop.ts";
 import { countLeft, readDone } from "./monday/postgres.ts";
 import { app, makeWays } from "./monday/sign-ons.ts";
 import { openEvents, type Events } from "./monday/webhooks.ts";
-import { makePupils } from "./monday/world.ts";
+import { makePasskeys, makePupils } from "./monday/world.ts";
 import { openWorld, takeSample, type World } from "./size/worlds.ts";
 
 const { values } = parseArgs({
@@ -46,7 +46,8 @@ try {
   const worker = await start("webhooks", "./subjects/webhooks.ts", environment);
   const events = await openEvents(world.db, await start("receiver", "./subjects/receiver.ts", {}));
   const told: Refused[] = [];
-  const ways = makeWays(web, pupils, { network, told: (refused) => told.push(refused) });
+  const keys = await makePasskeys(world.db, pupils.slice(0, 1000), web.url);
+  const ways = makeWays(web, pupils, { keys, network, told: (refused) => told.push(refused) });
   let next = connections;
 
   console.log(`${pupils.length} pupils, ${cpus().length} processors, load ${load()}`);
@@ -56,6 +57,7 @@ try {
   console.log("|---|---|---|---|---|---|---|---|---|");
   await measureWay("password", web, world, () => ways.password(next++));
   await measureWay("card", web, world, () => ways.card(next++));
+  await measureWay("passkey", web, world, () => ways.passkey(next++));
   await measureWay("session", web, world, (connection) => ways.session(connection));
 
   const reader = await openReader(web, world);

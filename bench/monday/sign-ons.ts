@@ -2,6 +2,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { request } from "undici";
 import type { ClientId } from "../../src/access/index.ts";
+import type { Authenticator } from "../../test/support/authenticator.ts";
+import { optionsOf, stateOf } from "../../test/support/passkey.ts";
 import type { TestApp } from "../../test/support/token.ts";
 import type { Subject } from "../harness.ts";
 import { authorizationUrl } from "../sign-on.ts";
@@ -18,7 +20,7 @@ export const app: TestApp = {
   redirectUri: "http://127.0.0.1:4000/callback",
 };
 
-export type Ways = Record<"password" | "card" | "session", (n: number) => Promise<void>>;
+export type Ways = Record<"password" | "card" | "passkey" | "session", (n: number) => Promise<void>>;
 
 /**
  * Ways to sign in the n-th pupil, each in a browser that was never used before, except with a session.
@@ -28,9 +30,10 @@ export type Ways = Record<"password" | "card" | "session", (n: number) => Promis
 export function makeWays(
   service: Subject,
   pupils: readonly Pupil[],
-  { network, told }: { network: Network; told: (refused: Refused) => void },
+  { keys, network, told }: { keys: readonly Authenticator[]; network: Network; told: (refused: Refused) => void },
 ): Ways {
   const pupilOf = (n: number) => pupils[n % pupils.length]!;
+  const keyOf = (n: number) => keys[n % keys.length]!;
   const sessions = new Map<number, Browser>();
   const open = (n: number) => makeBrowser(service, network.agentOf(n));
 
@@ -62,6 +65,17 @@ export function makeWays(
       await browser.open(address);
       const form = await browser.open(`${cardPath}/${pupilOf(n).cardToken}`);
       await exchange(service, network, { n, page: await browser.post(form, cardPath), verifier });
+    },
+    async passkey(n) {
+      const browser = open(n);
+      const { address, verifier } = authorizationUrl({ ...service, app });
+      const form = await browser.open(address);
+      const passkey = JSON.stringify(keyOf(n).prove(optionsOf(form)));
+      await exchange(service, network, {
+        n,
+        page: await browser.post(form, "/login", { passkey, state: stateOf(form) }),
+        verifier,
+      });
     },
     async session(n) {
       const browser = sessions.get(n) ?? open(n);

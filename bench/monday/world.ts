@@ -1,12 +1,17 @@
 import { hash, randomBytes } from "node:crypto";
+import { userHandleOf } from "../../src/accounts/second-factor/passkeys.ts";
+import { readConfig } from "../../src/config/index.ts";
+import type { PersonId } from "../../src/directory/index.ts";
 import type { PrismaDb } from "../../src/platform/database/db.ts";
+import { loadSharedSecrets } from "../../src/sign-on/protocol/keys/shared-secrets.ts";
+import { type Authenticator, makeAuthenticator } from "../../test/support/authenticator.ts";
 import { everywhere } from "../size/worlds.ts";
 
-export type Pupil = { username: string; cardToken: string };
+export type Pupil = { personId: PersonId; username: string; cardToken: string };
 
 /** Gives a login card to everybody who signs in with a password and holds no role of the staff. */
 export async function makePupils(db: PrismaDb): Promise<Pupil[]> {
-  const { rows } = await db.pool.query<{ personId: string; schoolId: string; username: string }>(
+  const { rows } = await db.pool.query<{ personId: PersonId; schoolId: string; username: string }>(
     `SELECT c.person_id AS "personId", p.home_school_id AS "schoolId", c.username
      FROM credential c JOIN person p ON p.id = c.person_id JOIN sign_in s ON s.person_id = p.id AND s.client_id = $1
      WHERE p.status = 'ACTIVE' AND p.blocked_at IS NULL AND NOT c.must_change
@@ -36,4 +41,35 @@ export async function makePupils(db: PrismaDb): Promise<Pupil[]> {
   );
   await db.pool.query("VACUUM ANALYZE login_card, card_settings");
   return pupils;
+}
+
+/** Gives each of the pupils a passkey for the service at the address; their schools let them use it. */
+export async function makePasskeys(db: PrismaDb, pupils: readonly Pupil[], url: string): Promise<Authenticator[]> {
+  const { encryptionKeys } = readConfig({ NODE_ENV: "development" });
+  const secrets = await loadSharedSecrets(db, encryptionKeys, new Date());
+  const keys = pupils.map(({ personId }) => {
+    const userHandle = userHandleOf({ secrets }, personId).toString("base64url");
+    return makeAuthenticator({ origin: new URL(url).origin, rpId: new URL(url).hostname }, userHandle);
+  });
+  await db.pool.query(
+    `INSERT INTO school_sign_in (school_id, user_name_rule, password_kind, must_change_password, passkeys_from_grade)
+     SELECT id, 'RANDOM', 'WORDS', false, 1 FROM school
+     ON CONFLICT (school_id) DO UPDATE SET passkeys = true, passkeys_from_grade = 1`,
+  );
+  await db.prisma.secondFactor.deleteMany({ where: { kind: "PASSKEY" } });
+  await db.prisma.secondFactor.createMany({
+    data: pupils.map(({ personId }, n) => ({
+      ...keys[n]!.stored,
+      id: crypto.randomUUID(),
+      personId,
+      kind: "PASSKEY",
+      label: "Passkey",
+      counter: 0,
+      transports: ["internal"],
+      isAsked: false,
+      createdAt: new Date(),
+    })),
+  });
+  await db.pool.query("VACUUM ANALYZE second_factor, school_sign_in");
+  return keys;
 }

@@ -36,12 +36,20 @@ export type Told = {
 export type Authenticator = ReturnType<typeof makeAuthenticator>;
 
 /** An authenticator with one credential, which counts its uses and says whatever it is told to. */
-export function makeAuthenticator(site: { origin: string; rpId: string }) {
+export function makeAuthenticator(site: { origin: string; rpId: string }, userHandle?: string) {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { x, y } = publicKey.export({ format: "jwk" });
   const own = randomBytes(32);
+  const coseKey = encodeCbor(
+    new Map<number, Cbor>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, Buffer.from(x!, "base64url")],
+      [-3, Buffer.from(y!, "base64url")],
+    ]),
+  );
   let uses = 0;
-  let userHandle: string | undefined;
 
   const clientData = (type: string, challenge: string, told: Told): Buffer =>
     Buffer.from(
@@ -68,17 +76,8 @@ export function makeAuthenticator(site: { origin: string; rpId: string }) {
     register(options: { challenge: string; user?: { id: string } }, told: Told = {}) {
       userHandle = options.user?.id;
       const id = told.credentialId ?? own;
-      const key = new Map<number, Cbor>([
-        ...([
-          [1, 2],
-          [3, -7],
-          [-1, 1],
-        ] as const),
-        [-2, Buffer.from(x!, "base64url")],
-        [-3, Buffer.from(y!, "base64url")],
-      ]);
       const length = Buffer.from([id.length >> 8, id.length & 255]);
-      const made = Buffer.concat([Buffer.alloc(16), length, id, encodeCbor(key)]);
+      const made = Buffer.concat([Buffer.alloc(16), length, id, coseKey]);
       const attestation = new Map<string, Cbor>([
         ["fmt", "none"],
         ["attStmt", new Map()],
@@ -114,6 +113,8 @@ export function makeAuthenticator(site: { origin: string; rpId: string }) {
         },
       };
     },
+    /** What the service stores of the credential. */
+    stored: { credentialId: base64(own), publicKey: new Uint8Array(coseKey) },
     get uses() {
       return uses;
     },
