@@ -13,7 +13,7 @@ import { schools } from "./records/schools.ts";
 import { sessions } from "./records/sessions.ts";
 import { users } from "./records/users.ts";
 import { schoolYearAt } from "./school-year.ts";
-import { statementsFor, type Selection, type Values } from "./statements.ts";
+import { findIds, statementsFor, type Selection, type Values } from "./statements.ts";
 
 const operations = {
   listAcademicSessions: [sessions, {}],
@@ -111,11 +111,8 @@ const defaultLimit = 100;
 /** The values that the address names. Errors: not_found unknownobject for an id of another shape. */
 function idsOf(path: Path, resource: Resource, { one }: Way): Partial<Given> {
   const { id, schoolId, classId, courseId, userId, studentId, teacherId } = path;
-  if (one && resource === enrollments) {
-    const [groupId = "", personId = "", ...rest] = id!.split("_");
-    return rest.length > 0 ? checkIds({ groupId: "" }) : checkIds({ groupId, personId });
-  }
-  return checkIds({ id, schoolId, groupId: classId, courseId, personId: userId ?? studentId ?? teacherId });
+  if (one) return findIds(resource, id!) ?? checkIds({ id: "" });
+  return checkIds({ schoolId, groupId: classId, courseId, personId: userId ?? studentId ?? teacherId });
 }
 
 function checkIds(ids: Record<string, string | undefined>): Partial<Given> {

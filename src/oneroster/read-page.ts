@@ -31,13 +31,17 @@ export function makeListMemory() {
 /** Reading this many rows one by one takes as long as reading a list of 100,000 people at once. */
 const passedOver = 10_000;
 
+/** Of a filter that finds fewer, a page reads the whole list again: the next one may be at its end. */
+const manyFound = 2000;
+
 /** A page that follows one that was read continues after its last row, however long the list is. */
 export async function readPage(db: Queryable, memory: ListMemory, asked: Asked): Promise<ReadPage> {
   const { statements, values, list, version } = asked;
   const { limit, offset } = values;
   const keyOf = (place: number | "total") => JSON.stringify([list, version, place]);
   const after = offset === 0 ? undefined : memory.ends.get(keyOf(offset));
-  const isNext = after !== undefined && statements.nextPage !== null;
+  const isLong = statements.page !== null || (memory.totals.get(keyOf("total")) ?? 0) >= manyFound;
+  const isNext = isLong && after !== undefined && statements.nextPage !== null;
   type Row = { count: number; items: string; last: string };
   const [page] = await findRows<Row, Values>(
     db,

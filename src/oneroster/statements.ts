@@ -1,11 +1,13 @@
 import { hash } from "node:crypto";
 import { shownSchools, viewVersion, type IdKind } from "../access/index.ts";
 import { jsonRecord } from "../platform/database/json-sql.ts";
+import { uuidPattern } from "../platform/crypto/ids.ts";
 import { join, sql, statement, type Parameters, type Sql, type Statement } from "../platform/database/sql.ts";
 import type { Version } from "./contract.ts";
 import { refuseSelection } from "./failure.ts";
-import { compileFilter, findSortKey, unknownField } from "./filter/compile.ts";
+import { compileFilter, findBounds, findSortKey, unknownField } from "./filter/compile.ts";
 import { parseFilter } from "./filter/parse.ts";
+import { enrollments } from "./records/enrollments.ts";
 import type { Given, Part, Reader, RecordFields, Resource, Source, Way } from "./records/record.ts";
 import { wayIsShown } from "./shown.ts";
 
@@ -60,11 +62,27 @@ function nameOf({ resource, way, ids, version }: Shape): string {
   return ["oneroster", version, resource.single, ...ways, ...(ids === "own" ? ["own"] : [])].join("_");
 }
 
+/** The values that find the record in the statement of a single one; null for an id of another shape. */
+export function findIds(resource: Resource, id: string): Record<string, string> | null {
+  const names = resource === enrollments ? ["groupId", "personId"] : ["id"];
+  const ids = id.split("_");
+  if (ids.length !== names.length || !ids.every((one) => uuidPattern.test(one))) return null;
+  return Object.fromEntries(names.map((one, place) => [one, ids[place]!]));
+}
+
 function makeStatements(shape: Shape, selection: Selection, name?: string): Statements {
-  const { resource, way, ids, version } = shape;
+  const { resource, ids, version } = shape;
+  const filter = selection.filter === undefined ? [] : parseFilter(selection.filter);
+  const { sourcedId, since } = findBounds(filter);
+  const isOne = sourcedId !== undefined && Object.keys(shape.way).every((key) => key === "role" || key === "session");
+  const way: Way = isOne ? { ...shape.way, one: true } : shape.way;
+  const idsOfOne = isOne ? findIds(resource, sourcedId) : {};
   const make = (part: string, build: (reader: Reader) => Sql) =>
     statement<Values>(
-      (given: Parameters<Given>) => build(Object.assign(Object.create(given) as Parameters<Given>, { ids, version })),
+      (given: Parameters<Given>) => {
+        const ofReader = { ids, version, since: since ? given.changedSince : undefined };
+        return build(Object.assign(Object.create(given) as Parameters<Given>, ofReader));
+      },
       name && `${name}_${part}`,
     );
   let values: Record<string, string> = {};
@@ -72,13 +90,13 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
   const find = (reader: Reader, part: Part) => {
     const source = resource.source(reader, way, part);
     const fields = resource.fields(reader, source.id);
-    const filter = selection.filter === undefined ? null : compileFilter(parseFilter(selection.filter), fields.values);
-    if (filter !== null) ({ values } = filter);
+    const compiled = filter.length === 0 ? null : compileFilter(filter, fields.values);
+    if (compiled !== null) ({ values } = compiled);
     const conditions = [
-      ...source.where,
+      ...(idsOfOne === null ? [sql`false`] : source.where),
       ...(part === "next" ? [source.isAfter] : []),
       ...source.visible,
-      ...(filter === null ? [] : [filter.condition]),
+      ...(compiled === null ? [] : [compiled.condition]),
     ];
     const from = sql`${source.from} WHERE ${conditions.length === 0 ? sql`true` : join(conditions, " AND ")}`;
     return { source, fields, from };
@@ -108,7 +126,7 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
       const { from } = find(reader, selection.filter === undefined ? "counted" : "read");
       return sql`SELECT count(*)::int AS count FROM ${from}`;
     }),
-    values,
+    values: { ...idsOfOne, ...(since !== undefined && { changedSince: since }), ...values },
   };
 }
 

@@ -55,7 +55,12 @@ async function readRoster(read: Reader) {
 const startWorld = async (subjectType: "SHARED" | "APP") => {
   const service = await startService();
   const world = await makeMatrixWorld(makeMakers(service.db, service.clock()), subjectType);
-  await service.db.pool.query("UPDATE app SET scopes = scopes || '{oneroster:read}'");
+  // Changes at several times; some events were swept away.
+  await service.db.pool.query(`
+    UPDATE app SET scopes = scopes || '{oneroster:read}';
+    UPDATE app_event SET at = at + seq % 5 * interval '100 minutes';
+    DELETE FROM app_event WHERE seq % 7 = 0;
+    UPDATE person SET created_at = created_at + interval '250 minutes' WHERE abs(hashtext(id::text)) % 2 = 0;`);
   return { service, world };
 };
 
@@ -72,5 +77,51 @@ test.each(["SHARED", "APP"] as const)(
       seen[name] = Object.values(inIdm).map((rows) => rows.length);
     }
     expect(seen).toMatchObject({ reader: [4, 15, 7, 16], stranger: [0, 0, 0, 0] });
+  },
+);
+
+/** At most so many, the first and the last among them. */
+const someOf = <T>(all: readonly T[], most: number): T[] =>
+  all.filter(
+    (_, place) =>
+      place === 0 || Math.floor((place * most) / all.length) > Math.floor(((place - 1) * most) / all.length),
+  );
+
+test.each(["SHARED", "APP"] as const)(
+  "what changed since a time, and a record by its id, are those of the whole list, with %s ids",
+  async (type) => {
+    const { service, world } = worlds[type];
+    type Row = Record<"sourcedId" | "status" | "dateLastModified", string>;
+    const lists = ["users", "students", "enrollments", "classes"];
+    const known: Record<string, Set<string>> = Object.fromEntries(lists.map((name) => [name, new Set<string>()]));
+    const found = { changes: 0, records: 0, none: 0 };
+    for (const [app, credentials] of Object.entries<TestApp>(world.apps)) {
+      const read = await getReader(service, credentials, ["oneroster:read"]);
+      for (const name of lists) {
+        const rowsOf = async (filter?: string) => {
+          const query = new URLSearchParams({ limit: "1000", ...(filter !== undefined && { filter }) });
+          const { status, body, headers } = await read(`${roster}/${name}?${query.toString()}`);
+          expect(status, `${app} ${name} ${filter}`).toBe(200);
+          const rows = Object.values(body as Record<string, Row[]>)[0]!;
+          expect(headers.get("x-total-count")).toBe(String(rows.length));
+          return rows;
+        };
+        const whole = await rowsOf();
+        const times = new Set(whole.map(({ dateLastModified }) => dateLastModified));
+        for (const time of someOf([...times].sort(), 3)) {
+          const later = whole.filter(({ dateLastModified }) => dateLastModified > time);
+          expect(await rowsOf(`dateLastModified>'${time}'`), `${app} ${name} since ${time}`).toEqual(later);
+          found.changes += later.length;
+        }
+        for (const { sourcedId } of whole) known[name]!.add(sourcedId);
+        for (const id of [...someOf([...known[name]!], 3), "x"]) {
+          const records = whole.filter(({ sourcedId, status }) => sourcedId === id && status === "active");
+          const filter = `status='active' AND sourcedId='${id.toUpperCase()}'`;
+          expect(await rowsOf(filter), `${app} ${name} ${id}`).toEqual(records);
+          found[records.length === 0 ? "none" : "records"] += 1;
+        }
+      }
+    }
+    expect(Math.min(...Object.values(found))).toBeGreaterThan(10);
   },
 );

@@ -32,6 +32,15 @@ export function compileFilter(filter: Filter, fields: Fields): Compiled {
   return { condition: sql`(${join(any, " OR ")})`, values };
 }
 
+/** What all records that the filter lets through have: an id, and a last change at this time or later. */
+export function findBounds(filter: Filter): { sourcedId?: string | undefined; since?: string | undefined } {
+  const all = filter.length === 1 ? filter[0]! : [];
+  const find = (field: string, ...by: Operator[]) =>
+    all.find((one) => one.field === field && by.includes(one.operator))?.value;
+  const since = find("dateLastModified", ">", ">=", "=", "~");
+  return { sourcedId: find("sourcedId", "="), since: since && readTime("dateLastModified", since) };
+}
+
 /** A null is equal to nothing. */
 function compare({ kind, of }: FieldValue, operator: Operator, value: Parameter): Sql {
   if (operator === "!=") return sql`(${compare({ kind, of }, "=", value)}) IS NOT TRUE`;

@@ -39,7 +39,7 @@ function fromGroups(reader: Reader, way: Way, part: Part): Sql {
     const ofSchool = sql`SELECT ${g.id} AS group_id FROM ${g} WHERE ${g.schoolId} = ${reader.schoolId}`;
     return sql`(${ofSchool} ORDER BY 1 OFFSET 0) AS of_app`;
   }
-  if (isEverybody(way, part)) return sql`(${everybodyInRoster(reader.client, "members")}) AS of_app`;
+  if (isEverybody(way, part)) return sql`(${everybodyInRoster(reader.client, "members", reader.since)}) AS of_app`;
   const isAfter = part === "next" ? sql`AND ${synced.groupId} >= ${reader.afterGroup}::uuid` : sql``;
   return sql`(SELECT ${synced.groupId} FROM ${synced} WHERE ${synced.clientId} = ${reader.client} ${isAfter}
     ORDER BY 1 OFFSET 0) AS of_app`;

@@ -18,10 +18,11 @@ export type Given = { client: string; base: string } & SchoolYear & {
     offset?: number;
     after?: string;
     afterGroup?: string;
+    changedSince?: string;
   };
 
-/** For whom a statement is made. */
-export type Reader = Parameters<Given> & { ids: IdKind; version: Version };
+/** For whom a statement is made. Records last changed before `since` may be left out. */
+export type Reader = Parameters<Given> & { ids: IdKind; version: Version; since: Value | undefined };
 export type ReaderKind = Pick<Reader, "ids" | "version"> & Pick<AccessToken, "namesRead">;
 
 /** What filters compare and lists are sorted by; `many` is an array of texts. */
@@ -109,9 +110,11 @@ const e = table("appEvent", "e");
 /** SQL value: the moment at which the school year begins. */
 export const yearBegins = ({ starts }: Reader): Sql => sql`(${starts}::text || 'T00:00:00Z')::timestamptz`;
 
-/** When the app was last told of a change of the subject; null after the event was swept away. */
+/** When the app was last told of a change of the subject, read by the index of subjects; null after the event was swept away. */
 export const toldAt = ({ client }: Reader, subjectId: Sql): Sql => sql`(
-  SELECT max(${e.at}) FROM ${e} WHERE ${e.subjectId} = ${subjectId} AND ${e.clientId} = ${client})`;
+  SELECT max(told.at) FROM (
+    SELECT ${e.clientId}, ${e.at} FROM ${e} WHERE ${e.subjectId} = ${subjectId} OFFSET 0) AS told
+  WHERE told.client_id = ${client})`;
 
 /**
  * Exact times would tell apps with ids of their own which of their people are the same. Rounded up, so that who asks

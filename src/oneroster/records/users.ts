@@ -144,7 +144,7 @@ function fromPeople(reader: Reader, way: Way, part: Part): Pick<Source, "from" |
   if (isEverybody(way, part)) {
     const id = appIds[ids].of(client, sql`at.person_id`);
     return {
-      from: sql`(SELECT at.*, ${id} AS app_id FROM (${everybodyInRoster(client, "people")}) AS at) AS who`,
+      from: sql`(SELECT at.*, ${id} AS app_id FROM (${everybodyInRoster(client, "people", reader.since)}) AS at) AS who`,
       isAfter,
     };
   }
