@@ -8,7 +8,7 @@ export const seed = asked.seed ?? 20_260_203;
 /** Whether this is the slow suite, or another that leaves nothing out. */
 export const isFullRun = process.env["TEST_WHOLE"] === "1";
 
-const usualTimeoutMs = isFullRun ? 600_000 : 20_000;
+const usualTimeoutMs = isFullRun ? 600_000 : 60_000;
 /** How long a property may take. Units: milliseconds. */
 export const walkTimeoutMs = asked.runs === undefined && asked.path === undefined ? usualTimeoutMs : 3_600_000;
 
