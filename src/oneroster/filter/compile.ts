@@ -77,7 +77,9 @@ function readTime(field: string, value: string): string {
   const written = value.replace(/ (\d\d:?\d\d)$/, "+$1");
   const isInZone = /T.*(Z|[+-]\d\d:?\d\d)$/i.test(written);
   const read = time.test(written) ? new Date(isInZone || !written.includes("T") ? written : `${written}Z`) : null;
-  if (read === null || Number.isNaN(read.getTime()))
+  const at = read === null || Number.isNaN(read.getTime()) ? "" : read.toISOString();
+  // PostgreSQL has no year 0.
+  if (!/^\d{4}-/.test(at) || at.startsWith("0000"))
     throw refuseFilter(`${field} is compared with a time such as 2026-09-01T00:00:00Z.`);
-  return read.toISOString();
+  return at;
 }

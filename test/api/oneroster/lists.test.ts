@@ -85,6 +85,8 @@ test("unknown fields and malformed filters are refused with the standard's codes
     "filter=givenName": "400 invalid_filter_field",
     "filter=dateLastModified>'yesterday'": "400 invalid_filter_field",
     "filter=dateLastModified>'2026-99-99'": "400 invalid_filter_field",
+    "filter=dateLastModified>'0000-01-01'": "400 invalid_filter_field",
+    "filter=dateLastModified>'9999-12-31T23:59-23:00'": "400 invalid_filter_field",
     "filter=constructor='4'": "400 invalid_filter_field",
     "filter=__proto__='4'": "400 invalid_filter_field",
     "sort=shoeSize": "400 invalid_sort_field",
