@@ -1,10 +1,8 @@
 import { hash, randomBytes } from "node:crypto";
-import { userHandleOf } from "../../src/accounts/second-factor/passkeys.ts";
-import { readConfig } from "../../src/config/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import type { PrismaDb } from "../../src/platform/database/db.ts";
-import { loadSharedSecrets } from "../../src/sign-on/protocol/keys/shared-secrets.ts";
 import { type Authenticator, makeAuthenticator } from "../../test/support/authenticator.ts";
+import { makeUserHandles } from "../../test/support/user-handle.ts";
 import { everywhere } from "../size/worlds.ts";
 
 export type Pupil = { personId: PersonId; username: string; cardToken: string };
@@ -45,12 +43,9 @@ export async function makePupils(db: PrismaDb): Promise<Pupil[]> {
 
 /** Gives each of the pupils a passkey for the service at the address; their schools let them use it. */
 export async function makePasskeys(db: PrismaDb, pupils: readonly Pupil[], url: string): Promise<Authenticator[]> {
-  const { encryptionKeys } = readConfig({ NODE_ENV: "development" });
-  const secrets = await loadSharedSecrets(db, encryptionKeys, new Date());
-  const keys = pupils.map(({ personId }) => {
-    const userHandle = userHandleOf({ secrets }, personId).toString("base64url");
-    return makeAuthenticator({ origin: new URL(url).origin, rpId: new URL(url).hostname }, userHandle);
-  });
+  const userHandleOf = await makeUserHandles(db);
+  const site = { origin: new URL(url).origin, rpId: new URL(url).hostname };
+  const keys = pupils.map(({ personId }) => makeAuthenticator(site, userHandleOf(personId)));
   await db.pool.query(
     `INSERT INTO school_sign_in (school_id, user_name_rule, password_kind, must_change_password, passkeys_from_grade)
      SELECT id, 'RANDOM', 'WORDS', false, 1 FROM school
