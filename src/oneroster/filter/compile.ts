@@ -1,3 +1,4 @@
+import { isInstant } from "../../platform/clock.ts";
 import { join, Parameter, sql, type Sql } from "../../platform/database/sql.ts";
 import { didYouMean } from "../../platform/text/did-you-mean.ts";
 import { refuseFilter, refuseSort } from "../failure.ts";
@@ -78,8 +79,6 @@ function readTime(field: string, value: string): string {
   const isInZone = /T.*(Z|[+-]\d\d:?\d\d)$/i.test(written);
   const read = time.test(written) ? new Date(isInZone || !written.includes("T") ? written : `${written}Z`) : null;
   const at = read === null || Number.isNaN(read.getTime()) ? "" : read.toISOString();
-  // PostgreSQL has no year 0.
-  if (!/^\d{4}-/.test(at) || at.startsWith("0000"))
-    throw refuseFilter(`${field} is compared with a time such as 2026-09-01T00:00:00Z.`);
+  if (!isInstant(at)) throw refuseFilter(`${field} is compared with a time such as 2026-09-01T00:00:00Z.`);
   return at;
 }
