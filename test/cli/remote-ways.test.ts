@@ -23,6 +23,7 @@ const remoteOnly: Readonly<Record<string, string>> = {
   "card print": "It makes the cards with the addresses that the service has.",
   "card fetch": "It makes the cards with the addresses that the service has.",
   "card replace": "It makes the cards with the addresses that the service has.",
+  "class-list open": "The service makes the code with a key that it alone has.",
   "person explain": "The service makes the decision.",
   "person data": "The service collects it.",
   listen: "It makes the deliveries.",

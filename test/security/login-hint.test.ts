@@ -7,6 +7,7 @@ import { loadSharedSecrets } from "../../src/sign-on/protocol/keys/shared-secret
 import { makeLoginHint } from "../../src/sign-on/protocol/login-hint.ts";
 import { startWorld } from "../api/sign-on/world.ts";
 import { type Browser, makeBrowser, type Shown } from "../support/browser.ts";
+import { withoutChallenge } from "../support/challenge.ts";
 import {
   askFor,
   exchange,
@@ -49,7 +50,7 @@ async function askSilently(browser: Browser, app: TestApp, params: Record<string
 
 /** A page without what is random in it. */
 const textOf = ({ html }: Shown): string =>
-  html
+  withoutChallenge(html)
     .replace(/(\/|%2F)interaction(\/|%2F)[\w-]+/g, "/interaction/…")
     .replace(/(csrf"\s+value=")[^"]*/g, "$1…")
     .replace(/nonce-[\w-]+|requestId[^<]*/g, "…");
