@@ -110,7 +110,7 @@ const e = table("appEvent", "e");
 /** SQL value: the moment at which the school year begins. */
 export const yearBegins = ({ starts }: Reader): Sql => sql`(${starts}::text || 'T00:00:00Z')::timestamptz`;
 
-/** When the app was last told of a change of the subject, read by the index of subjects; null after the event was swept away. */
+/** When the app was last told of a change of the subject, by the index of subjects; null after the event was swept. */
 export const toldAt = ({ client }: Reader, subjectId: Sql): Sql => sql`(
   SELECT max(told.at) FROM (
     SELECT ${e.clientId}, ${e.at} FROM ${e} WHERE ${e.subjectId} = ${subjectId} OFFSET 0) AS told
