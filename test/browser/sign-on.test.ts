@@ -122,7 +122,7 @@ test("a person sees the password that they type, is told of caps lock, and sends
   await press(page, "Passwort verbergen");
   await expect.poll(() => page.locator("#password").getAttribute("type")).toBe("password");
   await press(page, "Passwort anzeigen");
-  await press(page, "Anmelden");
+  await press(page, /^Anmelden$/);
   await expectHeading(page, "Darf Lernapp deine Daten sehen?");
 });
 
