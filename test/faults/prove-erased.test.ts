@@ -400,6 +400,7 @@ const hashColumns: readonly string[] = [
   ...["login_card.second_step_hash", "oidc_artifact.id_hash", "rate_limit.key", "recovery_code.hash"],
   ...["second_factor.public_key", "sign_in_brake.key", "sign_in_place.place", "user_name.hash", "user_name_key.key"],
   ...["user_name_number.hash", "wrong_password.key", "roster_connection.digest"],
+  ...["class_list.code_hash", "picture_code.hash"],
   ...["upstream_refusal.subject_hash", "upstream_round_trip.browser_hash", "upstream_round_trip.state_hash"],
   ...["upstream_set_up_link.browser_hash", "upstream_set_up_link.token_hash"],
 ];
