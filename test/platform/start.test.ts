@@ -190,7 +190,7 @@ test("bash completes commands, verbs, options and their words", async () => {
     return execFileSync("bash", ["-c", script], { encoding: "utf8" }).trim();
   };
   expect(complete("per")).toBe("person");
-  expect(complete("school", "")).toBe("list create show update processing-record set-sign-in letter set-letter");
+  expect(complete("school", "")).toBe("list create show update processing-record set-sign-in export letter set-letter");
   expect(complete("person", "create", "--sch")).toBe("--school");
   expect(complete("person", "create", "--role", "")).toBe("STUDENT TEACHER OTHER");
   expect(complete("person", "create", "--output", "c")).toBe("csv");
