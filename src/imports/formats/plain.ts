@@ -222,8 +222,9 @@ const hasWholeName = (row: Row): boolean => {
 };
 
 const isHeading = (cells: readonly string[], headings: readonly string[]): boolean => {
-  const words = headings.map(foldWord);
-  return cells.every((cell, index) => cell === "" || foldWord(cell) === words[index]);
+  const isSame = (cell: string, heading: string | undefined) =>
+    heading !== undefined && foldWord(cell) === foldWord(heading);
+  return cells.every((cell, index) => cell === "" || isSame(cell, headings[index]));
 };
 
 /**

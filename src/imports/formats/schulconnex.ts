@@ -24,14 +24,14 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
     staging.fault({ file: file.name, field: null, ...at, record: number }, code, message);
     if (number > 0) stageUnread(staging, { ...at, record: number });
   });
-  const take = (elements: JsonElement[]) => {
-    for (const element of elements) readRecord(element, { ...input, file: file.name, found: schools, groups, spoken });
+  const take = async (elements: JsonElement[]) => {
+    for (const element of elements) {
+      readRecord(element, { ...input, file: file.name, found: schools, groups, spoken });
+      await staging.endRecord();
+    }
   };
-  for await (const text of readText(file, input.onBytes)) {
-    take(reader.push(text));
-    await staging.flushIfFull();
-  }
-  take(reader.end());
+  for await (const text of readText(file, input.onBytes)) await take(reader.push(text));
+  await take(reader.end());
   const columns = { file: file.name, person: "pid", group: "gruppe.id" };
   const keyColumns = { person: columns, group: columns, membership: columns, role: columns };
   const isSilent = !spoken.has("MEMBERSHIP");

@@ -1,4 +1,5 @@
 import { finished } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
 import { from as copyFrom } from "pg-copy-streams";
 import { makePersonSortKey, makeSortKey } from "../../directory/index.ts";
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
@@ -62,13 +63,17 @@ export type Staging = {
   /** Stores the first `maxFaults`; after that no rows are stored, because the file is broken. */
   fault(place: FaultPosition, code: string, message: string): void;
   note(code: string): void;
-  flushIfFull(): Promise<void>;
+  /** To be called for each record: flushes if the buffer is full, and now and then gives others their turn. */
+  endRecord(): Promise<void>;
   flush(): Promise<void>;
   readonly faults: number;
   readonly notes: Record<string, number>;
 };
 
 const fullBytes = 1_000_000;
+
+/** They take about 10 ms. */
+const recordsPerTurn = 250;
 
 export const maxFaults = 10_000;
 
@@ -88,6 +93,7 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
   const gathered = new Map<Tables, { copy: string; lines: string }>();
   const notes: Record<string, number> = {};
   let row = 0;
+  let ended = 0;
   let faults = 0;
   let size = 0;
   const add = <Name extends Tables>(name: Name, values: Row<Name>) => {
@@ -161,7 +167,10 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
     note(code) {
       notes[code] = (notes[code] ?? 0) + 1;
     },
-    flushIfFull: async () => (size > fullBytes ? flush() : undefined),
+    async endRecord() {
+      if (++ended % recordsPerTurn === 0) await setImmediate();
+      if (size > fullBytes) await flush();
+    },
     flush,
     get faults() {
       return faults;

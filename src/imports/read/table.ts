@@ -18,7 +18,7 @@ export type FaultPosition = {
 };
 
 /** Takes the faults of a file, and what was read of it until then. */
-type Sink = { fault(at: FaultPosition, code: string, message: string): void; flushIfFull(): Promise<void> };
+type Sink = { fault(at: FaultPosition, code: string, message: string): void; endRecord(): Promise<void> };
 
 export type Row = ReturnType<typeof makeRow>;
 
@@ -54,8 +54,9 @@ export async function readTable(
   );
   let headings = layout?.headingLine === 0 ? toHeadings(file.name, layout) : undefined;
   let written = layout?.headings ?? [];
-  const take = (records: CsvRecord[]) => {
+  const take = async (records: CsvRecord[]) => {
     for (const record of records) {
+      await staging.endRecord();
       if (isBlank(record) || record.line < (layout?.headingLine ?? 0)) continue;
       if (headings === undefined) {
         refuseWide(record.fields.length);
@@ -69,11 +70,8 @@ export async function readTable(
       }
     }
   };
-  for await (const text of readText(file, onBytes)) {
-    take(reader.push(text));
-    await staging.flushIfFull();
-  }
-  take(reader.end());
+  for await (const text of readText(file, onBytes)) await take(reader.push(text));
+  await take(reader.end());
   if (headings === undefined)
     staging.fault({ file: file.name, line: 1, column: null, field: null }, "file_empty", "The file holds no heading.");
   return written;
