@@ -7363,7 +7363,10 @@ export interface components {
          *     - `wrong_passwords`: wrong passwords of the last 24 hours.
          *     - `no_wait`: the login is not slowed down after wrong passwords.
          *     - `card`: the login card, for people who have had one.
-         *     - `second_factor`: the second factor that is asked for; only of people who have one, and of staff who need one.
+         *     - `pictures`: the three pictures, if the school asks the person for them after the card.
+         *     - `class_list`: whether the list of the person's class is open, for each class; only at schools that use class lists.
+         *     - `second_factor`: the second factor that is asked for, and whether a passkey replaces the password; only of people who have one, and of
+         *       staff who need one.
          *     - `app_not_suspended`: an operator has not suspended the app; only for an app that is suspended.
          *     - `school_grant`: the school has a grant for the app. This and the next two are repeated for each of the person's schools that the
          *       caller can access.
@@ -7375,7 +7378,7 @@ export interface components {
          * @example audience
          * @enum {string}
          */
-        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "school_login" | "wrong_passwords" | "no_wait" | "card" | "second_factor" | "app_not_suspended" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
+        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "school_login" | "wrong_passwords" | "no_wait" | "card" | "pictures" | "class_list" | "second_factor" | "app_not_suspended" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
         /**
          * @description `REFUSED` stops the sign-in. `NOTE` does not: another school allows it, or the person is asked something during sign-on.
          * @example PASSED
@@ -7402,6 +7405,17 @@ export interface components {
          * @enum {string}
          */
         CardRefusalReason: "REVOKED" | "DISABLED" | "GRADE" | "HOURS" | "NETWORK" | "ANSWER";
+        /**
+         * @description Whether a passkey signs its owner in without their password.
+         *
+         *     - `USABLE`: it does.
+         *     - `DISABLED`: the home school has switched passkeys off.
+         *     - `GRADE`: the home school does not allow passkeys in the grade of the person.
+         *     - `NO_PASSWORDS`: the home school uses no passwords, so that passkeys sign nobody in.
+         * @example DISABLED
+         * @enum {string}
+         */
+        PasskeyState: "USABLE" | "DISABLED" | "GRADE" | "NO_PASSWORDS";
         /** @description A group whose members may sign in, and whether one person is in it. */
         AudienceGroup: {
             /**
@@ -7486,6 +7500,13 @@ export interface components {
             lastAt?: string;
             card?: components["schemas"]["CardState"];
             refusal?: components["schemas"]["CardRefusalReason"];
+            pictures?: components["schemas"]["PictureCodeState"];
+            /**
+             * @description The class of the list.
+             * @example 5a
+             */
+            className?: string;
+            passkey?: components["schemas"]["PasskeyState"];
             hours?: components["schemas"]["CardHours"];
             /**
              * @description Whether the person has set up a second factor.
@@ -7576,11 +7597,11 @@ export interface components {
             /**
              * @description Why the person is refused; `none` if they are not. `person_not_active`, `person_blocked`, `app_suspended` and `no_grant` are the reasons in audit
              *     entries of the sign-on; with `no_login`, `no_password`, `card_refused`,
-             *     `school_login_fails` and `slowed` the person does not get that far.
+             *     `pictures_locked`, `school_login_fails` and `slowed` the person does not get that far.
              * @example none
              * @enum {string}
              */
-            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "school_login_fails" | "slowed" | "app_suspended" | "no_grant" | "none";
+            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "card_refused" | "pictures_locked" | "school_login_fails" | "slowed" | "app_suspended" | "no_grant" | "none";
             /** @description The steps of the decision, in order. */
             steps: components["schemas"]["SignInStep"][];
         };

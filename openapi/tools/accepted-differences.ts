@@ -25,6 +25,10 @@ export const acceptedDifferences: Readonly<Record<string, readonly string[]>> = 
       "GET /admin/v1/schools/{schoolId}/apps/{clientId}/agreement 200.withheldScopes[].scope",
       "GET /admin/v1/schools/{schoolId}/agreement-receipts 200[].scopes[]",
     ].map((where) => `enum-value-added: ${where}`),
+    // A program meets them only at schools that switch pictures or class lists on.
+    ...["reason", "steps[].code"].map(
+      (where) => `enum-value-added: GET /admin/v1/people/{personId}/sign-in-explanation 200.${where}`,
+    ),
     // The new pattern takes every path that the old one took, and those of OneRoster.
     "limit-changed: GET /admin/v1/apps/{clientId}/answer query path",
   ],

@@ -24,6 +24,7 @@ export type { BatchId, BatchWishes, CountedBatch } from "./batches/batch.ts";
 export { makeCredentialJob } from "./batches/prepare.ts";
 export {
   classListPath,
+  classListsOf,
   createClassListIn,
   endClassListIn,
   enterClassCode,
@@ -35,7 +36,7 @@ export {
   recordListUse,
   takeListTry,
 } from "./cards/class-list.ts";
-export type { ListedPupil, MakeClassCode, OpenClassList } from "./cards/class-list.ts";
+export type { ListedPupil, ListOfPupil, MakeClassCode, OpenClassList } from "./cards/class-list.ts";
 export {
   choosePictures,
   codeLength,
@@ -95,6 +96,7 @@ export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";
 export type { OwnPassword } from "./own-password.ts";
 export { requestPasswordIn, withdrawPasswordRequestsIn } from "./password-requests.ts";
 export { blockPersonIn, setLoginIn, setPasswordHash, signOutPersonIn, unblockPersonIn } from "./person-sign-in.ts";
+export { type PasskeyRule, passkeyRuleOfOwner, type PasskeyState, passkeyStateOf } from "./passkey-rule.ts";
 export { makePseudonym } from "./pseudonym.ts";
 export { recordAtHome } from "./record-at-home.ts";
 export {

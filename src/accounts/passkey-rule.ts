@@ -23,6 +23,20 @@ export const passkeyRuleOf = (person: { readonly [Name in "id" | "homeSchoolId" 
   })} FROM (SELECT) AS one LEFT JOIN ${settings} ON ${settings.schoolId} = ${person.homeSchoolId}) AS rule)`;
 };
 
-/** Whether a passkey signs the person in without their password. */
-export const mayUsePasskey = ({ passkeys, fromGrade, role, classes }: PasskeyRule): boolean =>
-  passkeys && isFromGrade(role, fromGrade, gradeOfNames(classes ?? []));
+export type PasskeyState = "USABLE" | "DISABLED" | "GRADE";
+
+/** Whether a passkey signs the person in without their password, and if not, why. */
+export function passkeyStateOf({ passkeys, fromGrade, role, classes }: PasskeyRule): PasskeyState {
+  if (!passkeys) return "DISABLED";
+  return isFromGrade(role, fromGrade, gradeOfNames(classes ?? [])) ? "USABLE" : "GRADE";
+}
+
+export const mayUsePasskey = (rule: PasskeyRule): boolean => passkeyStateOf(rule) === "USABLE";
+
+const factor = table("secondFactor", "own_passkey");
+const owner = table("person", "passkey_owner");
+
+/** SQL of the rule for a person with a passkey; null without one. */
+export const passkeyRuleOfOwner = (personId: Sql): Sql => sql`(
+  SELECT ${passkeyRuleOf(owner)} FROM ${owner} WHERE ${owner.id} = ${personId}
+    AND EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${owner.id} AND ${factor.kind} = 'PASSKEY'))`;

@@ -165,6 +165,9 @@ test("after the lesson a shared device shows no name, and the session that was l
   minutesLater(15);
   expect(headingOf(await device.open("/class"))).toBe("Sign in with your class");
   expect(headingOf(await tap(device, page, rabbitCode))).toBe("Sign in with your class");
+  const next = await room.openList();
+  expect(headingOf(await device.open("/class"))).toBe("Sign in with your class");
+  expect(headingOf(await room.enterCode(device, next.code))).toBe("Who are you?");
   expect(JSON.stringify(device.cookies())).not.toContain(code);
   service.clock.set(start);
 });

@@ -9,6 +9,7 @@ import { fields, sql, type Sql, table, type Value } from "../../platform/databas
 import { findCardRefusal } from "./allowed.ts";
 import { type CardHours, type CardSecondStep, cardSettingsOf, type CardSettingsRow, settingsFrom } from "./settings.ts";
 import { classNamesOf } from "../grades.ts";
+import { asksPictureCode, pictureCodeOf, type PictureCodeState } from "./picture-code.ts";
 import { isOfStaff, mostWrong } from "./use-card.ts";
 
 declare const cardId: unique symbol;
@@ -128,12 +129,15 @@ export type LastCard = {
   revokedAt: string | null;
   hours: CardHours | null;
   refused: { reason: CardRefusalReason; at: string } | null;
+  /** Null if the school does not ask this person for pictures. */
+  pictures: PictureCodeState | null;
 };
 
 export type LastCardRow = {
   createdAt: string;
   revokedAt: string | null;
   refused: LastCard["refused"];
+  pictures: PictureCodeState;
   wrongAnswers: number;
   secondStep: CardSecondStep;
   isStaff: boolean;
@@ -156,6 +160,7 @@ export const lastCardOf = (personId: Value, now: Value): Sql => sql`(
         WHERE ${tried.personId} = ${card.personId} AND ${tried.schoolId} = ${card.schoolId}
           AND ${tried.refusedAt} > coalesce(${card.lastUsedAt}, '-infinity')
         ORDER BY ${tried.refusedAt} DESC LIMIT 1)`,
+      pictures: pictureCodeOf(card.personId),
       wrongAnswers: card.wrongAnswers,
       secondStep: card.secondStep,
       isStaff: isOfStaff(card.personId, now),
@@ -179,6 +184,8 @@ function stateOf(
 }
 
 export function readLastCard(row: LastCardRow, now: Date): LastCard {
-  const { createdAt, revokedAt, refused, settings } = row;
-  return { state: stateOf(row, now), createdAt, revokedAt, hours: settingsFrom(settings).hours, refused };
+  const { createdAt, revokedAt, refused } = row;
+  const settings = settingsFrom(row.settings);
+  const pictures = asksPictureCode(settings, gradeOfNames(row.classes)) ? row.pictures : null;
+  return { state: stateOf(row, now), createdAt, revokedAt, hours: settings.hours, refused, pictures };
 }

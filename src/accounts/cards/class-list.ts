@@ -4,7 +4,7 @@ import { recordAudit, type Origin } from "../../events/index.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import type { Db, RecordStore, Transaction } from "../../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { fields, findRows, sql, statement, table, type Sql, type Value } from "../../platform/database/sql.ts";
 import { giveTokensBack, secondsUntil, takeTokens } from "../../platform/database/token-bucket.ts";
 import { bucketsOfAddress, makeKeyMaker } from "../login/known-devices.ts";
 import { findCardRefusal } from "./allowed.ts";
@@ -84,6 +84,21 @@ const findOpen = statement<Wanted>(
     WHERE (${list.id} = ${id}::uuid OR ${list.codeHash} = ${codeHash}::bytea) AND ${list.endsAt} > ${now}`,
   "sign-in-class-list",
 );
+
+/** A class of a pupil whose home school uses class lists; `until` is null while its list is closed. */
+export type ListOfPupil = { groupId: GroupId; className: string; until: string | null };
+
+const cards = table("cardSettings", "cards");
+
+/** SQL value: the `ListOfPupil[]` of a person. */
+export const classListsOf = (personId: Sql, now: Value): Sql => sql`(
+  SELECT coalesce(json_agg(one ORDER BY one."className"), '[]') FROM (
+    SELECT ${fields<ListOfPupil>({ groupId: group.id, className: group.name, until: list.endsAt })}
+    FROM ${member} JOIN ${pupil} ON ${pupil.id} = ${member.personId} AND ${pupil.homeSchoolId} = ${member.schoolId}
+      JOIN ${cards} ON ${cards.schoolId} = ${member.schoolId} AND ${cards.enabled} AND ${cards.classLists}
+      JOIN ${group} ON ${group.id} = ${member.groupId} AND ${group.type} = 'KLASSE' AND ${group.status} = 'ACTIVE'
+      LEFT JOIN ${list} ON ${list.groupId} = ${group.id} AND ${list.endsAt} > ${now}
+    WHERE ${member.personId} = ${personId} AND ${member.role} = 'STUDENT') AS one)`;
 
 type Device = { at: Date; address: string };
 

@@ -43,6 +43,8 @@ function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: stri
   return { operationId, path: `/admin/v1${path}`, roles: [...allowed], isAllowed };
 }
 
+const isRefused = (card: SignInFacts["card"]): boolean => card?.state !== "USABLE" || card.pictures === "LOCKED";
+
 const hasCard = ({ card }: SignInFacts): boolean => card !== null && card.revokedAt === null && card.state !== "STAFF";
 
 const usesOwnPassword = ({ login, usesPassword }: SignInFacts): boolean => login?.hasPassword === true && usesPassword;
@@ -55,20 +57,21 @@ const needsNoCard = (facts: SignInFacts): boolean => facts.schoolLogins.some(let
 /** Whether the person has only logins of the school's own, and none of them works at this moment. */
 function isCutOff(facts: SignInFacts): boolean {
   const logins = facts.schoolLogins.filter(letsIn);
-  const hasOther = usesOwnPassword(facts) || (hasCard(facts) && facts.card?.state === "USABLE");
+  const hasOther = usesOwnPassword(facts) || (hasCard(facts) && !isRefused(facts.card));
   return !hasOther && logins.length > 0 && logins.every(({ failingSince }) => failingSince !== null);
 }
 
 const canSignIn = (facts: SignInFacts): boolean => needsNoCard(facts) || (facts.login !== null && hasCard(facts));
 
 /** Whether the person has only a card, and that is refused at this moment. */
-const isCardRefused = (facts: SignInFacts): boolean =>
-  !needsNoCard(facts) && hasCard(facts) && facts.card?.state !== "USABLE";
+const isCardRefused = (facts: SignInFacts): boolean => !needsNoCard(facts) && hasCard(facts) && isRefused(facts.card);
 
 const emergencyFix = (roles: readonly StaffRole[], school: SchoolId): Fix =>
   fixOf(roles, "setEmergencySignIn", `/schools/${school}/way-in/emergency`, [school]);
 
-function loginStep(asked: Explanation, fix: (operation: OperationId, end: string) => Fix): Step {
+type FixOfPerson = (operation: OperationId, end: string) => Fix;
+
+function loginStep(asked: Explanation, fix: FixOfPerson): Step {
   const { facts, isGuest, roles, homeSchoolId } = asked;
   const { login, usesPassword } = facts;
   const isRefused = !canSignIn(facts);
@@ -144,12 +147,36 @@ function cardSteps({ facts, roles, homeSchoolId }: Explanation): Step[] {
   return [step("card", outcome, values, fixOf(roles, operation, `/schools/${homeSchoolId}/${end}`, [homeSchoolId]))];
 }
 
+/** What comes after the card, and on the shared devices of a class. */
+function pictureSteps({ facts, roles, homeSchoolId }: Explanation, fix: FixOfPerson): Step[] {
+  if (homeSchoolId === null) return [];
+  const { card, classLists } = facts;
+  const lists = classLists.map(({ groupId, className, until }) => {
+    const values = { schoolId: homeSchoolId, className, ...(until !== null && { until: time(until) }) };
+    const open = fixOf(roles, "createClassList", `/groups/${groupId}/class-list`, [homeSchoolId]);
+    return step("class_list", until === null ? "NOTE" : "PASSED", values, open);
+  });
+  const pictures = card?.pictures ?? null;
+  if (pictures === null) return lists;
+  const isStopped = pictures === "LOCKED" && !needsNoCard(facts);
+  const outcome = isStopped ? "REFUSED" : pictures === "CHOSEN" ? "PASSED" : "NOTE";
+  const reset = pictures === "LOCKED" ? fix("revokePictureCode", "/picture-code") : null;
+  return [step("pictures", outcome, { pictures }, reset), ...lists];
+}
+
+/** A passkey is a second factor; whether it replaces the password as well is up to the home school. */
+function secondFactorStep({ hasSecondFactor, passkey, usesPassword }: SignInFacts, revoke: Fix): Step {
+  const state = usesPassword ? passkey : ("NO_PASSWORDS" as const);
+  const values = { hasSecondFactor, ...(passkey !== null && state !== null && { passkey: state }) };
+  return step("second_factor", "NOTE", values, hasSecondFactor ? revoke : null);
+}
+
 function personSteps(asked: Explanation): Step[] {
   const { facts, roles, homeSchoolId, isGuest, needsSecondFactor } = asked;
-  const { person, waits, hasSecondFactor } = facts;
+  const { person, waits } = facts;
   const path = `/people/${person.id}`;
   const schools = homeSchoolId === null ? [] : [homeSchoolId];
-  const fix = (operation: OperationId, end: string) => fixOf(roles, operation, path + end, schools);
+  const fix: FixOfPerson = (operation, end) => fixOf(roles, operation, path + end, schools);
   const isActive = facts.right.kind === "allowed" || facts.right.reason !== "person_not_active";
   const { everywhereUntil, places, placesUntil } = waits;
   const until = everywhereUntil ?? placesUntil;
@@ -177,17 +204,8 @@ function personSteps(asked: Explanation): Step[] {
         : { until: time(until), ...(isGuest ? {} : { isEverywhere: everywhereUntil !== null, places }) },
       fix("releaseSignInLimits", "/login/release"),
     ),
-    ...(isGuest ? [] : cardSteps(asked)),
-    ...(isGuest || !needsSecondFactor
-      ? []
-      : [
-          step(
-            "second_factor",
-            "NOTE",
-            { hasSecondFactor },
-            hasSecondFactor ? fix("revokeSecondFactors", "/second-factors") : null,
-          ),
-        ]),
+    ...(isGuest ? [] : [...cardSteps(asked), ...pictureSteps(asked, fix)]),
+    ...(isGuest || !needsSecondFactor ? [] : [secondFactorStep(facts, fix("revokeSecondFactors", "/second-factors"))]),
   ];
 }
 
@@ -255,7 +273,7 @@ function reasonOf({ facts, clientId }: Explanation): Schemas["SignInExplanation"
   if (right.kind === "refused" && (needsGrant || !["no_grant", "app_suspended"].includes(right.reason)))
     return right.reason;
   if (!canSignIn(facts)) return login === null ? "no_login" : "no_password";
-  if (isCardRefused(facts)) return "card_refused";
+  if (isCardRefused(facts)) return facts.card?.state === "USABLE" ? "pictures_locked" : "card_refused";
   if (isCutOff(facts)) return "school_login_fails";
   return waits.everywhereUntil === null && waits.places === 0 ? "none" : "slowed";
 }

@@ -41,6 +41,8 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
   const fixes: Readonly<Record<string, Fix>> = {
     restorePerson: { action: `${base}/restore` },
     unblockPerson: { action: `${base}/unblock` },
+    revokePictureCode: { action: `${base}/pictures/reset` },
+    createClassList: atSchool(`classes/${fix.path.split("/").at(-2)}/class-list`),
     releaseSignInLimits: { action: `${base}/release` },
     putGrant: atSchool(`apps/${clientId}`),
     putCardSettings: atSchool("settings"),
@@ -56,6 +58,7 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
 function variantOf({ code, outcome, values }: Step): string {
   const { username, hasPassword, usesPassword } = values;
   if (code === "audience") return outcome === "PASSED" ? "" : `_${values.audience ?? "NOBODY"}`;
+  if (code === "pictures") return outcome === "PASSED" ? "" : `_${values.pictures}`;
   if (code === "second_factor") return values.hasSecondFactor === true ? "_HAS" : "_MISSING";
   if (code !== "login") return "";
   if (hasPassword === undefined) return "_NO_USERNAME";
@@ -96,9 +99,21 @@ function wordsOf(step: Step, request: PageRequest): string {
   const { t, times } = request;
   if (code === "card") return cardWordsOf(step, request);
   if (code === "school_login") return schoolLoginWordsOf(step, request);
-  const { schoolName = "", username = "", since, until, schools = 0, tries, lastAt, roles = [], groups = [] } = values;
+  const {
+    schoolName = "",
+    className = "",
+    username = "",
+    since,
+    until,
+    schools = 0,
+    tries,
+    lastAt,
+    roles = [],
+    groups = [],
+  } = values;
   const named = {
     school: schoolName,
+    className,
     username,
     since: times.day(since),
     until: times.time(until),
@@ -107,7 +122,11 @@ function wordsOf(step: Step, request: PageRequest): string {
     roles: roles.map((role) => t(`people.filters.role.${role}`)).join(", "),
     groups: groups.map(({ name }) => name).join(", "),
   };
-  return t(`steps.${code}.${outcome}${variantOf(step)}`, named);
+  const words = t(`steps.${code}.${outcome}${variantOf(step)}`, named);
+  const { passkey = "USABLE" } = values;
+  if (passkey === "USABLE") return words;
+  const unusable = t(`steps.second_factor.passkeys.${passkey}`);
+  return `${words} ${unusable}`;
 }
 
 /** Explains step by step why a person can or cannot sign in, to an app or at all, with fixes. */

@@ -92,6 +92,8 @@ type KnownBrowser = {
   person: { firstName: string; username: string } | null;
   help: { school: string; text: string } | null;
   hasClassLists: boolean;
+  /** False if the school has switched passkeys off. */
+  hasPasskeys: boolean;
   ways: WaysOfSchool | null;
   /** Whether the last sign-in was with one of these logins. */
   usesWays: boolean;
@@ -112,7 +114,8 @@ export async function readKnownBrowser(request: PageRequest, schoolId: SchoolId 
   ]);
   const help = found?.signIn?.helpText ? { school: found.name, text: found.signIn.helpText } : null;
   const hasClassLists = found?.cardSettings?.enabled === true && found.cardSettings.classLists;
-  return { isShared, person, help, hasClassLists, ways, usesWays: Boolean(last.connectionId) };
+  const hasPasskeys = found?.signIn?.passkeys !== false;
+  return { isShared, person, help, hasClassLists, hasPasskeys, ways, usesWays: Boolean(last.connectionId) };
 }
 
 export type TypedLogin = { username: string; isShared: boolean };
@@ -135,9 +138,9 @@ type OfBrowser = "username" | "known" | "isShared" | "help" | "classList" | "way
  */
 export function describeBrowser(
   { req }: PageRequest,
-  { person, isShared, help, hasClassLists, ways, usesWays }: KnownBrowser,
+  { person, isShared, help, hasClassLists, hasPasskeys, ways, usesWays }: KnownBrowser,
   { typed, other, upstream, problem }: Shown,
-): Pick<LoginModel, OfBrowser> {
+): Pick<LoginModel, OfBrowser> & { mayUsePasskeys: boolean } {
   const username = typed?.username ?? "";
   const isOther = req.query["other"] !== undefined;
   const isGreeted = !isOther && (username === "" || username === person?.username) && !(ways !== null && usesWays);
@@ -145,6 +148,7 @@ export function describeBrowser(
   const isUnused = problem?.kind === "not_used";
   const isOpen = ways === null || isOther || (!isUnused && (problem !== null || username !== ""));
   const otherwise = ways?.allowsPasswords === false ? "none" : known === null ? "folded" : "open";
+  const passwordForm = isOpen ? "open" : otherwise;
   return {
     username,
     known: ways?.allowsPasswords === false ? null : known,
@@ -152,7 +156,8 @@ export function describeBrowser(
     help,
     classList: hasClassLists ? classListPath : null,
     ways: ways && { ...ways, action: upstream, other },
-    passwordForm: isOpen ? "open" : otherwise,
+    passwordForm,
+    mayUsePasskeys: passwordForm !== "none" && (hasPasskeys || isOther) && problem?.kind !== "no_passkeys",
   };
 }
 
@@ -170,7 +175,7 @@ const findSchoolTexts = ({ db: { prisma } }: InteractionDeps, id: SchoolId) =>
     where: { id },
     select: {
       name: true,
-      signIn: { select: { helpText: true } },
+      signIn: { select: { helpText: true, passkeys: true } },
       cardSettings: { select: { enabled: true, classLists: true } },
     },
   });

@@ -149,10 +149,10 @@ export async function renderLogin(signOn: SignOn, problem: LoginProblem, typed?:
   const schoolOfPassword = problem?.kind === "not_used" ? problem.homeSchoolId : null;
   const known = await readKnownBrowser(signOn, schoolOfPassword ?? hint.schoolId);
   const hinted = hint.username === "" ? undefined : { username: hint.username, isShared: known.isShared };
-  const model = describeBrowser(signOn, known, { typed: typed ?? hinted, ...ways, problem });
+  const { mayUsePasskeys, ...model } = describeBrowser(signOn, known, { typed: typed ?? hinted, ...ways, problem });
   const schoolSearch = addressWith(schoolSearchPath, login);
   const steps = signOn.stepsOf("login");
-  const passkey = askForAnyPasskey(signOn.deps, steps.csrf);
+  const passkey = mayUsePasskeys ? askForAnyPasskey(signOn.deps, steps.csrf) : null;
   const page = { app, steps, passkey, problem, schoolSearch, ...model };
   // The buttons of a school's own logins lead to them.
   const leaves = model.ways !== null && context.formTargets.length === 0;

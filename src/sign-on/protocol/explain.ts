@@ -8,15 +8,26 @@ import { decisionsOf, type Decisions } from "./consent.ts";
 import {
   forgetTriesOf,
   isOfStaff,
+  classListsOf,
   lastCardOf,
   mayUsePasswordOf,
+  passkeyRuleOfOwner,
+  passkeyStateOf,
   readLastCard,
   recordAtHome,
   waitsOf,
   wrongPasswordsOf,
 } from "../../accounts/index.ts";
 import { schoolLoginsOf, type SchoolLogin } from "../../upstream/index.ts";
-import type { LastCard, LastCardRow, Waits, WrongPasswords } from "../../accounts/index.ts";
+import type {
+  LastCard,
+  LastCardRow,
+  ListOfPupil,
+  PasskeyRule,
+  PasskeyState,
+  Waits,
+  WrongPasswords,
+} from "../../accounts/index.ts";
 
 export type SignInFacts = {
   person: PersonFacts;
@@ -34,6 +45,10 @@ export type SignInFacts = {
   waits: Waits;
   /** At the home school; null for a person who has had none. */
   card: LastCard | null;
+  /** Of each class, if the home school uses class lists. */
+  classLists: ListOfPupil[];
+  /** Null for a person without a passkey. */
+  passkey: PasskeyState | null;
   /** Staff roles need a second factor where the service requires one. */
   isStaff: boolean;
   hasSecondFactor: boolean;
@@ -45,9 +60,10 @@ export type SignInFacts = {
 };
 
 type SignInQuery = { clientId: ClientId | null; personId: PersonId; now: Date };
-type Row = Omit<SignInFacts, "right" | "person" | "card"> & {
+type Row = Omit<SignInFacts, "right" | "person" | "card" | "passkey"> & {
   person: PersonFacts | null;
   card: LastCardRow | null;
+  passkey: PasskeyRule | null;
   facts: SignOnFacts;
 };
 
@@ -69,6 +85,8 @@ const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
       wrongPasswords: wrongPasswordsOf(person, now),
       waits: waitsOf(person, now),
       card: lastCardOf(person, now),
+      classLists: classListsOf(person, now),
+      passkey: passkeyRuleOfOwner(person),
       isStaff: isOfStaff(person, sql`${now}`),
       hasSecondFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${person})`,
       facts: signOnFactsOf(client, person, now),
@@ -84,9 +102,9 @@ const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
 export async function findSignInFacts(db: Queryable, query: SignInQuery): Promise<SignInFacts | null> {
   const [row] = await findRows<Row, SignInQuery>(db, selectFacts, query);
   if (row === undefined || row.person === null) return null;
-  const { person, facts, card, ...rest } = row;
-  const lastCard = card && readLastCard(card, query.now);
-  return { ...rest, person, card: lastCard, right: decideSignOnRight(facts) };
+  const { person, facts, card, passkey, ...rest } = row;
+  const read = { card: card && readLastCard(card, query.now), passkey: passkey && passkeyStateOf(passkey) };
+  return { ...rest, ...read, person, right: decideSignOnRight(facts) };
 }
 
 /** Returns how many limits there were. */

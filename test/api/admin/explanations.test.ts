@@ -9,8 +9,10 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import { makeMatrixWorld } from "../../access/matrix-world.ts";
 import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";
+import { makeClassroom } from "../../support/class-list.ts";
 import { inBatches } from "../../support/in-batches.ts";
 import { makeMakers } from "../../support/make.ts";
+import { makePasskey } from "../../support/passkey.ts";
 import { startService } from "../../support/service.ts";
 import { makeConnectionRow } from "../../support/upstream-rows.ts";
 import { askFor, getUserTokens, giveLogin, type Login } from "../../support/token.ts";
@@ -353,6 +355,49 @@ test("the last try with a card says why it was refused: hours, network, an older
   expect((await explain(personId, clientId)).reason).toBe("no_password");
   expect((await cardOf())[0]).toBe("REFUSED");
   await setCards({});
+});
+
+test("locked pictures, a closed class list and passkeys that are switched off are named, with what changes them", async () => {
+  const room = await makeClassroom(service);
+  const { personId } = await room.makeReadyPupil("Pia");
+  const shown = async (id = personId) =>
+    (await room.call("GET", `/people/${id}/sign-in-explanation`)).body as Explanation;
+  const of = async (code: string) => {
+    const { outcome, values, fix } = stepOf(await shown(), code)!;
+    return [outcome, values, fix && [fix.operationId, fix.path, fix.isAllowed]];
+  };
+  const list = { schoolId: room.school, className: "3b" };
+  expect(await of("pictures")).toEqual(["PASSED", { pictures: "CHOSEN" }, null]);
+  const path = `/admin/v1/groups/${room.group}/class-list`;
+  expect(await of("class_list")).toEqual(["NOTE", list, ["createClassList", path, true]]);
+  const { endsAt } = await room.openList();
+  expect(await of("class_list")).toEqual(["PASSED", { ...list, until: endsAt }, null]);
+
+  await service.db.prisma.pictureCode.update({ where: { personId }, data: { wrongTries: 5 } });
+  const reset = ["revokePictureCode", `/admin/v1/people/${personId}/picture-code`, true];
+  expect(await of("pictures")).toEqual(["NOTE", { pictures: "LOCKED" }, reset]);
+  expect((await shown()).reason).toBe("none");
+  await service.db.prisma.credential.update({ where: { personId }, data: { passwordHash: null } });
+  expect(await of("pictures")).toEqual(["REFUSED", { pictures: "LOCKED" }, reset]);
+  expect(await shown()).toMatchObject({ isAllowed: false, reason: "pictures_locked" });
+  await room.call("DELETE", `/people/${personId}/picture-code`);
+  expect(await of("pictures")).toEqual(["NOTE", { pictures: "NONE" }, null]);
+  expect((await shown()).isAllowed).toBe(true);
+  await room.setCards({ pictureCodeUpToGrade: null, classLists: false });
+  const codes = (await shown()).steps.map(({ code }) => code);
+  expect(codes.filter((code) => code === "pictures" || code === "class_list")).toEqual([]);
+
+  const teacherId = await room.make.person({ school: room.school, role: "TEACHER" });
+  const ofTeacher = await giveLogin(service.db, teacherId);
+  const passkey = async (id: PersonId) => stepOf(await shown(id), "second_factor")?.values.passkey;
+  expect(await passkey(teacherId)).toBe(undefined);
+  await makePasskey(service, ofTeacher);
+  expect(await passkey(teacherId)).toBe("USABLE");
+  await makePasskey(service, await giveLogin(service.db, personId));
+  expect(await passkey(personId)).toBe("GRADE");
+  const settings = (await room.call("GET", `/schools/${room.school}/sign-in-settings`)).body as object;
+  await room.call("PUT", `/schools/${room.school}/sign-in-settings`, { body: { ...settings, passkeys: false } });
+  expect(await passkey(teacherId)).toBe("DISABLED");
 });
 
 test("staff who are asked for a second factor that they lost are told apart from pupils", async () => {

@@ -10,6 +10,7 @@ import { confirmPath, readRecoveryCodes, setUpPath, setUpTotp, totpCode } from "
 import { makeTestClock, startService } from "../../support/service.ts";
 import { setSignInSettings } from "../../support/sign-ins.ts";
 import { askFor, exchange, giveLogin, type Login, type TestApp } from "../../support/token.ts";
+import { makeConnectionRow } from "../../support/upstream-rows.ts";
 import { makeAuthenticator } from "../../support/authenticator.ts";
 
 const clock = makeTestClock();
@@ -153,6 +154,39 @@ test("the school says who may: nobody, staff, pupils from a grade", async () => 
   await set({ passkeys: true, passkeysFromGrade: null });
 });
 
+test("the login page asks for a passkey unless the school of this browser has switched them off, or uses no passwords", async () => {
+  const browser = open();
+  await signInWith(browser, await makePerson());
+  const asks = async (path = "/sign-in?again") => {
+    const { html } = await browser.open(path);
+    const [form, script] = [html.includes("data-autofill"), /<script[^>]+passkey/.test(html)];
+    expect(script).toBe(form);
+    return form;
+  };
+  const set = (passkeys: boolean) =>
+    setSignInSettings(db, { schoolId: school, passkeys, passkeysFromGrade: null }, { at: clock() });
+  expect(await asks()).toBe(true);
+  await set(false);
+  expect([await asks(), await asks("/sign-in?again&other")]).toEqual([false, true]);
+  expect((await open().open("/sign-in")).html).toContain("data-autofill");
+  await set(true);
+  const id = await makeConnectionRow(db, { school, at: clock() });
+  await db.prisma.upstreamConnection.update({
+    where: { id },
+    data: {
+      state: "ON",
+      issuer: "https://iserv.example",
+      clientId: "schultor",
+      clientSecret: new Uint8Array(48),
+      testedAt: clock(),
+    },
+  });
+  await db.prisma.schoolWayIn.create({ data: { schoolId: school, localPasswords: false } });
+  expect([await asks(), await asks("/sign-in?again&other")]).toEqual([false, true]);
+  await db.prisma.schoolWayIn.delete({ where: { schoolId: school } });
+  await db.prisma.upstreamConnection.delete({ where: { id } });
+});
+
 test("the offer comes after the sign-in to an app too, is skipped, and does not come again in this browser for 30 days", async () => {
   const teacher = await makePerson();
   const browser = open();
@@ -249,7 +283,13 @@ test("a passkey is renamed and removed on the page of second factors, and no lon
     expect((await browser.submit(page, "/rename", { label, ...(id && { id }) })).html).toContain("Mein Telefon");
   await browser.submit(page, "/remove");
   const other = open();
-  expect((await useBy(other, await other.open("/sign-in"), authenticator)).status).toBe(422);
+  const refused = await useBy(other, await other.open("/sign-in"), authenticator);
+  // A device that answers unasked would send the page again and again.
+  expect([refused.status, refused.html.includes("data-passkey"), refused.html.includes("data-autofill")]).toEqual([
+    422,
+    true,
+    false,
+  ]);
 });
 
 test("a password from staff removes passkeys that a password alone had made, but none of staff and none that is asked for", async () => {

@@ -18,8 +18,8 @@ export type Steps = { action: string; cancel: string | null; csrf: string };
 
 /**
  * Posts `username`, `password`, `shared` and `passkeys` (the device can have one); or `forget`; or `passkey`, `state`
- * and `shared`. `known` signed in with this browser before and is asked for
- * the password alone; `known.other` is the page that asks for a user name too.
+ * and `shared`. `known` signed in with this browser before and is asked for the password alone; `known.other` is the
+ * page that asks for a user name too.
  */
 export type LoginModel = {
   app: { name: string; logoPath: string | null } | null;
@@ -32,7 +32,8 @@ export type LoginModel = {
   classList: string | null;
   ways: LoginWays | null;
   passwordForm: "open" | "folded" | "none";
-  passkey: PasskeyQuestion;
+  /** Null where no passkey can sign in. */
+  passkey: PasskeyQuestion | null;
   schoolSearch: string;
   problem:
     | null

@@ -98,8 +98,8 @@ const passkeyScripts = [
   addAsset(join(import.meta.dirname, "scripts/passkey.js")),
 ];
 
-export const renderLoginPage = makePage<models.LoginModel, LeavingContext>("login", () => ({
-  scripts: [...passwordScripts, ...passkeyScripts],
+export const renderLoginPage = makePage<models.LoginModel, LeavingContext>("login", ({ passkey }) => ({
+  scripts: [...passwordScripts, ...(passkey === null ? [] : passkeyScripts)],
 }));
 
 export const renderSchoolSearchPage = makePage<models.SchoolSearchModel>("school-search", ({ isUnknown, problem }) => ({
