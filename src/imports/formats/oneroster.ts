@@ -192,6 +192,7 @@ function readClass(row: Row, context: RowContext): void {
       name: toName(row.need("title")),
       type,
       previousSourceId: previous === "" ? null : previous,
+      mayMean: [],
       isDeleted: readIsDeleted(row, context.mode),
     },
   );

@@ -266,6 +266,7 @@ function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, 
       name,
       type,
       previousSourceId: carryOvers.get(sourceId) ?? null,
+      mayMean: [],
       isDeleted: false,
     });
   } else if (before !== values && sourceId !== "") {

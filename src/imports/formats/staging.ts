@@ -1,6 +1,7 @@
 import { finished } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { from as copyFrom } from "pg-copy-streams";
+import type { Prisma } from "../../../generated/prisma/client.ts";
 import { makePersonSortKey, makeSortKey } from "../../directory/index.ts";
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { PrismaDb, Db } from "../../platform/database/db.ts";
@@ -27,31 +28,11 @@ type StagedPerson = {
   silentSchools?: ReadonlySet<SchoolId>;
   isDeleted: boolean;
 };
-type StagedRole = {
-  personSourceId: string;
-  schoolId: SchoolId | null;
-  /** SKIPPED: a parent or guardian, or somebody at no school. */
-  role: PersonRole | "SKIPPED";
-  isPrimary: boolean;
-  isDeleted: boolean;
-};
-export type StagedGroup = {
-  sourceId: string;
-  schoolId: SchoolId | null;
-  name: string;
-  type: "KLASSE" | "KURS" | "SONSTIG" | null;
-  previousSourceId: string | null;
-  /** The classes that its name may mean instead, as `findClassesIn` returns them. */
-  mayMean?: readonly string[];
-  isDeleted: boolean;
-};
-type StagedMembership = {
-  schoolId: SchoolId | null;
-  personSourceId: string;
-  groupSourceId: string;
-  role: PersonRole | null;
-  isDeleted: boolean;
-};
+type Place = "importId" | "row" | "line" | "column" | "personColumn" | "groupColumn";
+/** The role SKIPPED: a parent or guardian, or somebody at no school. */
+type StagedRole = Omit<Prisma.StagedRoleModel, Place>;
+export type StagedGroup = Omit<Prisma.StagedGroupModel, Place | "sortKey" | "name"> & { name: string };
+type StagedMembership = Omit<Prisma.StagedMembershipModel, Place>;
 
 type RecordPosition = { line: number; column: number; record?: number };
 
@@ -90,7 +71,7 @@ const copyText = (name: Tables, fields: readonly string[]): string =>
 
 /** Buffers rows and writes them by COPY, a megabyte per transaction, so that reading holds no connection. */
 export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrupt): Staging {
-  const gathered = new Map<Tables, { copy: string; lines: string }>();
+  const gathered = new Map<Tables, { columns: string[]; copy: string; lines: string }>();
   const notes: Record<string, number> = {};
   let row = 0;
   let ended = 0;
@@ -98,9 +79,13 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
   let size = 0;
   const add = <Name extends Tables>(name: Name, values: Row<Name>) => {
     if (faults > maxFaults) return;
-    const line = `${importId}\t${++row}\t${Object.values<Value>(values).map(encode).join("\t")}\n`;
     let rows = gathered.get(name);
-    if (rows === undefined) gathered.set(name, (rows = { copy: copyText(name, Object.keys(values)), lines: "" }));
+    if (rows === undefined) {
+      const columns = Object.keys(values);
+      gathered.set(name, (rows = { columns, copy: copyText(name, columns), lines: "" }));
+    }
+    const cells = rows.columns.map((column) => encode((values as Record<string, Value>)[column]));
+    const line = `${importId}\t${++row}\t${cells.join("\t")}\n`;
     rows.lines += line;
     size += line.length;
   };
@@ -149,17 +134,11 @@ export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrup
           silentAbout: toArray(person.silentSchools?.has(schoolId!) ? [...silentAbout, "MEMBERSHIP"] : silentAbout),
         });
     },
-    role({ line, column }, { personSourceId, schoolId, role, isPrimary, isDeleted }) {
-      add("stagedRole", { line, column, personSourceId, schoolId, role, isPrimary, isDeleted });
-    },
-    group({ line, column }, { sourceId, schoolId, name, type, previousSourceId, mayMean = [], isDeleted }) {
-      const named = { sourceId, schoolId, name, sortKey: makeSortKey(name), type };
-      add("stagedGroup", { line, column, ...named, previousSourceId, mayMean: toArray(mayMean), isDeleted });
-    },
-    membership({ line, column, groupColumn }, { schoolId, personSourceId, groupSourceId, role, isDeleted }) {
-      const columns = { line, personColumn: column, groupColumn };
-      add("stagedMembership", { ...columns, schoolId, personSourceId, groupSourceId, role, isDeleted });
-    },
+    role: ({ line, column }, role) => add("stagedRole", { line, column, ...role }),
+    group: ({ line, column }, { mayMean, ...group }) =>
+      add("stagedGroup", { line, column, ...group, sortKey: makeSortKey(group.name), mayMean: toArray(mayMean) }),
+    membership: ({ line, column: personColumn, groupColumn }, membership) =>
+      add("stagedMembership", { line, personColumn, groupColumn, ...membership }),
     fault({ file, line, column, record, field }, code, message) {
       faults += 1;
       add("importError", { file, line, column, record, field, code, message, lineText: null });

@@ -40,10 +40,10 @@ export type PageHandler = (request: PageRequest) => Promise<PageView | Redirect 
 /** A form that calls one operation. */
 type Action<Id extends OperationId> = {
   /** The fields of the body, or what reads them. */
-  fields?: readonly FieldName[] | ((request: PageRequest) => BodyOf<Id>);
+  fields?: readonly FieldName[] | ((request: PageRequest) => BodyOf<Id> | Promise<BodyOf<Id>>);
   query?: (request: PageRequest) => OperationRequest<Id>["query"];
-  /** Runs before the call. Errors: Refused. */
-  check?: (request: PageRequest) => void;
+  /** Runs first. Errors: Refused. */
+  check?: (request: PageRequest) => unknown;
   /** Where the browser goes: an address with the parameters of this one. */
   to: string | ((request: PageRequest) => string);
   done: string;
@@ -113,13 +113,16 @@ export function makeArea(
 export const actOn =
   <Id extends OperationId>(operation: Id, { fields, query, check, to, done, repeated }: Omit<Action<Id>, "again">) =>
   async (request: PageRequest): Promise<Redirect> => {
-    check?.(request);
-    const body = typeof fields === "function" ? fields(request) : fields && readForm(request, operation, fields);
-    const parameters = query?.(request);
-    await request
-      .call(operation, { ...(body !== undefined && { body }), ...(parameters && { query: parameters }) })
-      .catch(exceptFor(repeated))
-      .catch(unlessDone(body));
+    const act = async () => {
+      await check?.(request);
+      const body =
+        typeof fields === "function" ? await fields(request) : fields && readForm(request, operation, fields);
+      const parameters = query?.(request);
+      await request
+        .call(operation, { ...(body !== undefined && { body }), ...(parameters && { query: parameters }) })
+        .catch(unlessDone(body));
+    };
+    await act().catch(exceptFor(repeated));
     return { to: typeof to === "string" ? request.at(to) : to(request), done };
   };
 

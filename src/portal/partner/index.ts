@@ -1,13 +1,13 @@
 import { signOnAdviceTexts } from "../../platform/advice/sign-on/index.ts";
 import { signatureFaultTexts } from "../../../clients/tools/src/signature/index.ts";
-import { makeArea, onlyIf, type Pages } from "../frame/index.ts";
+import { actOn, makeArea, onlyIf, readImageUpload, type Pages } from "../frame/index.ts";
 import { agreement, loadPdf, showAgreement, uploadPdf, writeDraft } from "./agreement.ts";
 import { app, checkConfirmed, checkReader, listErasures, listSchools } from "./app-page.ts";
 import { makeGuidePages, type AppGuides } from "./guides.ts";
 import * as ids from "./overview.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
 import { createSandbox, showOverview, showSandboxes } from "./overview.ts";
-import { putLogo, readRegistration, registration, showRegistration } from "./registration.ts";
+import { readRegistration, registration, showRegistration } from "./registration.ts";
 import { rotateSecret, scopes, secret, showScopes, showSecret } from "./scopes.ts";
 import { debugSignature, showSignature } from "./webhooks.ts";
 import { listLog, listRequests, listSignOns } from "./traffic.ts";
@@ -48,6 +48,7 @@ function addPages(pages: Pages, guides: AppGuides): void {
   const onRegistration = { to: registration, again: showRegistration };
   pages.get(registration, showRegistration);
   pages.act(registration, "updateApp", { ...onRegistration, fields: readRegistration, done: "registrationChanged" });
+  const putLogo = actOn("putAppLogo", { fields: readImageUpload, to: registration, done: "logoKept" });
   pages.upload(`${app}/logo`, putLogo, showRegistration);
   pages.act(`${app}/logo/deletion`, "deleteAppLogo", { ...onRegistration, done: "logoRemoved" });
   pages.form(secret, rotateSecret, showSecret);
@@ -77,18 +78,34 @@ function addPages(pages: Pages, guides: AppGuides): void {
   pages.act(`${agreement}/publication`, "publishAgreement", { ...onAgreement, done: "agreementPublished" });
   pages.act(`${agreement}/deletion`, "deleteAgreementDraft", { ...onAgreement, done: "draftDeleted" });
   pages.get(`${agreement}/:agreementId/pdf`, loadPdf);
-  pages.get(`${app}/webhooks`, webhooks.listEndpoints);
-  pages.form(`${app}/webhooks/new`, webhooks.createEndpoint, webhooks.showNewEndpoint);
-  pages.form(`${app}/webhooks/signature`, debugSignature, showSignature);
+  pages.get(webhooks.list, webhooks.listEndpoints);
+  pages.form(`${webhooks.list}/new`, webhooks.createEndpoint, webhooks.showNewEndpoint);
+  pages.form(`${webhooks.list}/signature`, debugSignature, showSignature);
   pages.get(endpoint, webhooks.showEndpoint);
-  pages.post(`${endpoint}/change`, webhooks.changeEndpoint, webhooks.showEndpoint);
+  const onEndpoint = { check: webhooks.readEndpoint, to: endpoint, again: webhooks.showEndpoint };
+  pages.act(`${endpoint}/change`, "updateEndpoint", {
+    ...onEndpoint,
+    fields: webhooks.fields,
+    done: "endpointChanged",
+  });
   pages.post(`${endpoint}/state`, webhooks.setState, webhooks.showEndpoint);
   pages.post(`${endpoint}/secret`, webhooks.rotateEndpointSecret, webhooks.showEndpoint);
   pages.post(`${endpoint}/test`, webhooks.testEndpoint, webhooks.showEndpoint);
   pages.post(`${endpoint}/redelivery`, webhooks.redeliverFailed, webhooks.showEndpoint);
-  pages.post(`${endpoint}/deletion`, webhooks.deleteEndpoint, webhooks.showEndpoint);
+  pages.act(`${endpoint}/deletion`, "deleteEndpoint", {
+    ...onEndpoint,
+    to: webhooks.list,
+    done: "endpointDeleted",
+    repeated: "webhook_endpoint_not_found",
+  });
   pages.get(delivery, webhooks.showDelivery);
-  pages.post(`${delivery}/redelivery`, webhooks.redeliver, webhooks.showDelivery);
+  pages.act(`${delivery}/redelivery`, "redeliver", {
+    check: webhooks.readDelivery,
+    to: delivery,
+    done: "redelivered",
+    repeated: "webhook_delivery_pending",
+    again: webhooks.showDelivery,
+  });
   const onMove = { to: ids.page, again: ids.showIds };
   pages.get(ids.page, ids.showIds);
   pages.act(ids.page, "createIdMove", { ...onMove, fields: ids.readMove, done: "idMoveStarted" });

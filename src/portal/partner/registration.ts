@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { enumOf } from "../../platform/contract-texts.ts";
 import { listKeys } from "../../platform/text/key-set.ts";
-import { readForm, readImageUpload, refuseField, type FieldName, type PageRequest } from "../frame/index.ts";
+import { readForm, refuseField, type FieldName, type PageRequest } from "../frame/index.ts";
 import { app, type App, showAppPage } from "./app-page.ts";
 import { scopesOf } from "./scopes.ts";
 
@@ -46,9 +46,4 @@ export async function showRegistration(request: PageRequest) {
   };
   const dropsTyped = request.refused?.code === "precondition_failed";
   return showAppPage(request, { app: record, page: "registration", view: "registration", dropsTyped, model });
-}
-
-export async function putLogo(request: PageRequest) {
-  await request.call("putAppLogo", { body: await readImageUpload(request) });
-  return { to: request.at(registration), done: "logoKept" };
 }

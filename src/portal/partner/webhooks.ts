@@ -1,18 +1,18 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { enumOf } from "../../platform/contract-texts.ts";
-import { exceptFor, readForm, Refused, refuseField, requireFields, unlessDone } from "../frame/index.ts";
+import { actOn, readForm, Refused, refuseField, requireFields } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { app, showAppPage } from "./app-page.ts";
 import { explainSignature } from "../../../clients/tools/src/signature/index.ts";
 
 type Endpoint = AdminSchemas["WebhookEndpoint"];
 
-const list = `${app}/webhooks`;
+export const list = `${app}/webhooks`;
 export const endpoint = `${list}/:endpointId`;
 export const delivery = `${endpoint}/deliveries/:deliveryId`;
 
 const states = ["PENDING", "DELIVERED", "FAILED"] as const;
-const fields = ["url", ["eventType", "eventTypes"]] as const;
+export const fields = ["url", ["eventType", "eventTypes"]] as const;
 
 export async function listEndpoints(request: PageRequest): Promise<PageView> {
   const { items, more } = await request.list("listEndpoints", { query: { app: request.path.clientId } });
@@ -41,7 +41,7 @@ export async function createEndpoint(request: PageRequest): Promise<PageView> {
 }
 
 /** Errors: Refused webhook_endpoint_not_found for an endpoint of another app. */
-async function readEndpoint({ getRecord, path }: PageRequest): Promise<{ record: Endpoint; tag: string }> {
+export async function readEndpoint({ getRecord, path }: PageRequest): Promise<{ record: Endpoint; tag: string }> {
   const read = await getRecord("getEndpoint");
   if (read.record.clientId !== path.clientId) throw new Refused(404, { code: "webhook_endpoint_not_found" });
   return read;
@@ -69,30 +69,13 @@ export async function showEndpoint(request: PageRequest): Promise<PageView> {
   return showAppPage(request, { page: "webhooks", view: "endpoint", title: t("endpoint.title"), dropsTyped, model });
 }
 
-/** Makes changes to the endpoint of the page, which belongs to the app. */
-async function update(request: PageRequest, body: AdminSchemas["WebhookEndpointUpdate"], done: string) {
-  await readEndpoint(request);
-  await request.call("updateEndpoint", { body }).catch(unlessDone(body));
-  return { to: request.at(endpoint), done };
-}
-
-export const changeEndpoint = (request: PageRequest): Promise<Redirect> =>
-  update(request, readForm(request, "updateEndpoint", fields), "endpointChanged");
-
 const doneOfState = { ACTIVE: "endpointActive", PAUSED: "endpointPaused", DISABLED: "endpointDisabled" } as const;
 
 export async function setState(request: PageRequest): Promise<Redirect> {
   const state = request.field("state") as keyof typeof doneOfState;
   if (!Object.hasOwn(doneOfState, state)) throw new Refused(400, { code: "invalid_request" });
-  return update(request, { state }, doneOfState[state]);
-}
-
-export async function deleteEndpoint(request: PageRequest): Promise<Redirect> {
-  // If the form is sent twice, the endpoint is already deleted.
-  await readEndpoint(request)
-    .then(() => request.call("deleteEndpoint"))
-    .catch(exceptFor("webhook_endpoint_not_found"));
-  return { to: request.at(list), done: "endpointDeleted" };
+  const done = doneOfState[state];
+  return actOn("updateEndpoint", { check: readEndpoint, fields: () => ({ state }), to: endpoint, done })(request);
 }
 
 export async function rotateEndpointSecret(request: PageRequest): Promise<PageView> {
@@ -116,16 +99,16 @@ export async function redeliverFailed(request: PageRequest): Promise<Redirect> {
   return { to: request.at(endpoint), done: "redeliveredFailed", count: deliveries };
 }
 
-/** Errors: Refused webhook_delivery_not_found for a delivery of another endpoint. */
-async function readDelivery({ call, path }: PageRequest) {
-  const read = await call("getDelivery");
-  if (read.delivery.endpointId !== path.endpointId) throw new Refused(404, { code: "webhook_delivery_not_found" });
-  return read;
+/** Errors: Refused webhook_delivery_not_found for a delivery of another endpoint; those of `readEndpoint`. */
+export async function readDelivery(request: PageRequest) {
+  const [{ record }, read] = await Promise.all([readEndpoint(request), request.call("getDelivery")]);
+  if (read.delivery.endpointId !== record.id) throw new Refused(404, { code: "webhook_delivery_not_found" });
+  return { endpoint: record, ...read };
 }
 
 export async function showDelivery(request: PageRequest): Promise<PageView> {
-  const [{ record }, read] = await Promise.all([readEndpoint(request), readDelivery(request)]);
-  const model = { endpoint: record, ...read, here: request.at(endpoint), body: indentJson(read.delivery.body) };
+  const read = await readDelivery(request);
+  const model = { ...read, here: request.at(endpoint), body: indentJson(read.delivery.body) };
   return showAppPage(request, { page: "webhooks", view: "delivery", title: request.t("delivery.title"), model });
 }
 
@@ -136,13 +119,6 @@ export function indentJson(body: string): string {
   } catch {
     return body;
   }
-}
-
-export async function redeliver(request: PageRequest): Promise<Redirect> {
-  await Promise.all([readEndpoint(request), readDelivery(request)]);
-  // If the form is sent twice, the delivery already waits.
-  await request.call("redeliver").catch(exceptFor("webhook_delivery_pending"));
-  return { to: request.at(delivery), done: "redelivered" };
 }
 
 const headerFields = {

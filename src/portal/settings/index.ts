@@ -1,5 +1,6 @@
 import { nameWeekday } from "../../platform/pages/index.ts";
 import {
+  actOn,
   findSchoolLogo,
   makeArea,
   nameSchoolingLevels,
@@ -35,6 +36,7 @@ export const settingsPages = makeArea({ folder: import.meta.dirname, page: "sett
   pages.get(settings, form.again);
   pages.act(`${settings}/school`, "updateSchool", { ...form, fields: schoolFields, done: "schoolChanged" });
   pages.get(schoolLogo, showLogo);
+  const putLogo = actOn("putSchoolLogo", { fields: readImageUpload, to: settings, done: "logoKept" });
   pages.upload(`${settings}/logo`, putLogo, form.again);
   pages.act(`${settings}/logo/deletion`, "deleteSchoolLogo", { ...form, done: "logoRemoved" });
   pages.act(`${settings}/sign-in`, "putSignInSettings", { ...form, fields: signInFields, done: "signInChanged" });
@@ -84,9 +86,4 @@ async function showLogo(request: PageRequest) {
   const logo = await findSchoolLogo(request);
   if (logo === null) throw new Refused(404, { code: "logo_not_found" });
   return logo;
-}
-
-async function putLogo(request: PageRequest) {
-  await request.call("putSchoolLogo", { body: await readImageUpload(request) });
-  return { to: request.at(settings), done: "logoKept" };
 }

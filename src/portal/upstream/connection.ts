@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { actOn, Refused, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { dayOf, readClasses, readFilledIn, readRule, withTyped } from "./connection-form.ts";
+import { dayOf, readFilledIn, readRule, withTyped } from "./connection-form.ts";
 import type { Connection, Update } from "./connection-form.ts";
 import { base } from "./overview.ts";
 import { listProviderSteps } from "./provider-steps.ts";
@@ -41,44 +41,30 @@ export async function showConnection(request: PageRequest, { check, preview }: F
   return { title: record.name, view: "connection", model };
 }
 
-const change = (done: string, read: (request: PageRequest, connection: Connection) => Update) =>
-  async function changeConnection(request: PageRequest): Promise<Redirect> {
-    const { record } = await readConnection(request);
-    await request.call("updateUpstreamConnection", { body: read(request, record) });
-    return { to: request.at(one), done };
-  };
-
 /** Only what the reader may change: the trust is the operator's. */
-const readSettings = (request: PageRequest, connection: Connection): Update => ({
-  name: request.field("name"),
-  ...readFilledIn(request, connection),
-  createsGuests: request.field("createsGuests") === "on",
-  ...(request.permissions.reachesAll && { trustedForSecondFactor: request.field("trustedForSecondFactor") === "on" }),
-});
+export async function readSettings(request: PageRequest): Promise<Update> {
+  const { reachesAll } = request.permissions;
+  const { record } = await readConnection(request);
+  return {
+    name: request.field("name"),
+    ...readFilledIn(request, record),
+    createsGuests: request.field("createsGuests") === "on",
+    ...(reachesAll && { trustedForSecondFactor: request.field("trustedForSecondFactor") === "on" }),
+  };
+}
 
-export const changeSettings = change("connectionChanged", readSettings);
-const saveRule = change("ruleSaved", readRule);
-export const switchOn = change("connectionOn", (request) => ({ state: "ON", groupIds: readClasses(request) }));
-export const confirmForStaff = change("connectionConfirmed", () => ({ confirmedForStaff: true }));
-export const switchOff = change("connectionOff", () => ({ state: "OFF" }));
+const saveRule = actOn("updateUpstreamConnection", { fields: readRule, to: one, done: "ruleSaved" });
 
 /** Saves the rule, or only shows what it would do. */
 export async function changeRule(request: PageRequest): Promise<Redirect | PageView> {
-  if (request.field("preview") === "") return saveRule(request);
   await readConnection(request);
+  if (request.field("preview") === "") return saveRule(request);
   return showConnection(request, { preview: await request.call("previewUpstreamRule", { body: readRule(request) }) });
 }
 
 export async function checkConnection(request: PageRequest): Promise<PageView> {
   await readConnection(request);
   return showConnection(request, { check: await request.call("updateUpstreamMetadata") });
-}
-
-const remove = actOn("deleteUpstreamConnection", { to: base, done: "connectionDeleted" });
-
-export async function deleteConnection(request: PageRequest): Promise<Redirect> {
-  await readConnection(request);
-  return remove(request);
 }
 
 export async function createSetUpLink(request: PageRequest): Promise<PageView> {

@@ -1,4 +1,5 @@
-import { makeArea, onlyIf } from "../frame/index.ts";
+import { makeArea, onlyIf, type PageRequest } from "../frame/index.ts";
+import { readClasses } from "./connection-form.ts";
 import * as connections from "./connection.ts";
 import * as overview from "./overview.ts";
 import * as refusals from "./refusals.ts";
@@ -19,15 +20,22 @@ export const upstreamPages = makeArea({ folder: import.meta.dirname, page: "sett
   pages.act(`${base}/emergency`, "setEmergencySignIn", { ...onOverview, done: "emergencyOpened" });
   pages.act(`${base}/emergency/end`, "withdrawEmergencySignIn", { ...onOverview, done: "emergencyClosed" });
   pages.get(`${base}/poster`, onlyIf("getWayIn", overview.showPoster));
-  const onOne = { to: one, again: onlyIf("getUpstreamConnection", (request) => connections.showConnection(request)) };
+  const onOne = {
+    check: connections.readConnection,
+    to: one,
+    again: onlyIf("getUpstreamConnection", (request) => connections.showConnection(request)),
+  };
   pages.get(one, onOne.again);
-  pages.post(`${one}/settings`, connections.changeSettings, onOne.again);
+  const change = "updateUpstreamConnection";
+  pages.act(`${one}/settings`, change, { ...onOne, fields: connections.readSettings, done: "connectionChanged" });
   pages.post(`${one}/rule`, connections.changeRule, onOne.again);
-  pages.post(`${one}/on`, connections.switchOn, onOne.again);
-  pages.post(`${one}/off`, connections.switchOff, onOne.again);
-  pages.post(`${one}/confirmation`, connections.confirmForStaff, onOne.again);
+  const switchOn = (request: PageRequest) => ({ state: "ON" as const, groupIds: readClasses(request) });
+  pages.act(`${one}/on`, change, { ...onOne, fields: switchOn, done: "connectionOn" });
+  pages.act(`${one}/off`, change, { ...onOne, fields: () => ({ state: "OFF" as const }), done: "connectionOff" });
+  const confirm = () => ({ confirmedForStaff: true });
+  pages.act(`${one}/confirmation`, change, { ...onOne, fields: confirm, done: "connectionConfirmed" });
   pages.post(`${one}/check`, connections.checkConnection, onOne.again);
-  pages.post(`${one}/deletion`, connections.deleteConnection, onOne.again);
+  pages.act(`${one}/deletion`, "deleteUpstreamConnection", { ...onOne, to: base, done: "connectionDeleted" });
   pages.post(`${one}/set-up-links`, connections.createSetUpLink, onOne.again);
   pages.act(`${one}/set-up-links/:setUpLinkId/close`, "revokeSetUpLink", { ...onOne, done: "setUpLinkClosed" });
   const onList = {
