@@ -1,18 +1,9 @@
-import { sourceFailures, type SourceFailure } from "./sources/failure.ts";
+import type { SourceFailure } from "./sources/failure.ts";
 
 /** What prevents a run, beside what is the matter with its source. */
-const ownFailures = {
-  SECRET_MISSING: true,
-  FILE_REFUSED: true,
-  FAULTS: true,
-  COLUMNS_UNKNOWN: true,
-  QUEUE_FULL: true,
-  INTERRUPTED: true,
-  INTERNAL: true,
-} as const;
-export type RunFailure = SourceFailure | keyof typeof ownFailures;
-
-export const runFailures = [...Object.keys(sourceFailures), ...Object.keys(ownFailures)] as RunFailure[];
+type OwnFailure =
+  ("SECRET_MISSING" | "FILE_REFUSED" | "FAULTS" | "COLUMNS_UNKNOWN") | ("QUEUE_FULL" | "INTERRUPTED" | "INTERNAL");
+export type RunFailure = SourceFailure | OwnFailure;
 
 /** They may be over in a while, so that the run is tried again soon, and nobody is told at once. */
 const passing: ReadonlySet<RunFailure> = new Set<RunFailure>([

@@ -1,5 +1,5 @@
 /** What prevents a run, with its sentence for logs; pages have their own in both languages. */
-export const sourceFailures = {
+const sourceFailures = {
   UNREACHABLE: "The source could not be reached, or the connection broke.",
   ADDRESS_REFUSED: "The address is not public, or is not called over https.",
   REFUSED_CREDENTIALS: "The source refused the credentials.",

@@ -1,6 +1,7 @@
 import { makeRosterArchive } from "./archive.ts";
 import { SourceError } from "./failure.ts";
 import { walkPages } from "./pages.ts";
+import { checkClient, findNamedSchool } from "./source.ts";
 import type { RosterSource, SourceSchool, SourceSettings } from "./source.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -34,11 +35,11 @@ export const oneRoster: RosterSource = {
     sourceSchool: "optional",
   },
   secret: "required",
-  checkSettings({ version, tokenAddress, clientId }, refuse) {
+  checkSettings(settings, refuse) {
+    const { version } = settings;
     if (version !== undefined && !Object.hasOwn(scopes, version))
       throw refuse("roster_setting_malformed", "version", "must be 1.1 or 1.2");
-    if ((tokenAddress === undefined) !== (clientId === undefined))
-      throw refuse("roster_setting_missing", "clientId", "and tokenAddress are given together");
+    checkClient(settings, refuse);
   },
   async read({ settings, secret, schools }, tools) {
     const { requests } = tools;
@@ -57,7 +58,8 @@ export const oneRoster: RosterSource = {
     const known = new Map<string, SourceSchool>();
     for await (const page of read("orgs"))
       for (const org of page) {
-        const school = isGone(org) ? undefined : findSchool(org, schools, sourceSchool);
+        const names = [text(org["identifier"]), text(org["sourcedId"])].filter((name) => name !== "");
+        const school = isGone(org) ? undefined : findNamedSchool(names, schools, sourceSchool);
         if (school !== undefined) known.set(text(org["sourcedId"]), school);
       }
     if (known.size === 0) throw new SourceError("OTHER_SCHOOL", "none of its organisations is a school here");
@@ -94,12 +96,6 @@ export const oneRoster: RosterSource = {
     return archive.finish("oneroster.zip");
   },
 };
-
-function findSchool(org: Entry, schools: readonly SourceSchool[], sourceSchool: string | undefined) {
-  const names = [text(org["identifier"]), text(org["sourcedId"])].filter((name) => name !== "");
-  if (sourceSchool !== undefined) return names.includes(sourceSchool) ? schools[0] : undefined;
-  return schools.find(({ id, officialId }) => names.includes(officialId) || names.includes(id));
-}
 
 type Known = ReadonlyMap<string, SourceSchool>;
 

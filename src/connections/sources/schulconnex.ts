@@ -4,7 +4,8 @@ import { finished } from "node:stream/promises";
 import { readJsonRecords } from "../../imports/index.ts";
 import { SourceError } from "./failure.ts";
 import { toSourceError } from "./requests.ts";
-import type { RosterSource, SourceContext, SourceSchool, SourceTools } from "./source.ts";
+import { checkClient, findNamedSchool } from "./source.ts";
+import type { RosterSource, SourceSchool, SourceTools } from "./source.ts";
 
 type Organisation = { kennung?: unknown; id?: unknown };
 type Context = { organisation?: Organisation | null };
@@ -25,10 +26,7 @@ const mostPages = 2000;
 export const schulconnex: RosterSource = {
   fields: { address: "required", tokenAddress: "optional", clientId: "optional", sourceSchool: "optional" },
   secret: "required",
-  checkSettings({ tokenAddress, clientId }, refuse) {
-    if ((tokenAddress === undefined) !== (clientId === undefined))
-      throw refuse("roster_setting_missing", "clientId", "and tokenAddress are given together");
-  },
+  checkSettings: checkClient,
   async read({ settings, secret, schools }, tools) {
     const { address = "", tokenAddress, clientId = "", sourceSchool } = settings;
     const client = { id: clientId, secret: secret ?? "" };
@@ -40,7 +38,10 @@ export const schulconnex: RosterSource = {
     const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
     // Thrown by `finished`, or at the next piece.
     file.on("error", () => undefined);
-    const find = makeFindSchool(schools, sourceSchool);
+    const find: FindSchool = (organisation) => {
+      const names = [organisation?.kennung, organisation?.id].filter((name) => typeof name === "string");
+      return findNamedSchool(names, schools, sourceSchool);
+    };
     let [people, kept] = [0, 0];
     file.write("[");
     for await (const records of walk(tools, new URL(address), getToken)) {
@@ -60,14 +61,6 @@ export const schulconnex: RosterSource = {
 };
 
 type FindSchool = (organisation: Organisation | null | undefined) => SourceSchool | undefined;
-
-function makeFindSchool(schools: SourceContext["schools"], sourceSchool: string | undefined): FindSchool {
-  return (organisation) => {
-    const names = [organisation?.kennung, organisation?.id].filter((name) => typeof name === "string");
-    if (sourceSchool !== undefined) return names.includes(sourceSchool) ? schools[0] : undefined;
-    return schools.find(({ id, officialId }) => names.includes(officialId) || names.includes(id));
-  };
-}
 
 /** The record with its contexts at our schools, under our ids; null for somebody who has none. */
 function keepOurs(record: PersonInfo, find: FindSchool): PersonInfo | null {

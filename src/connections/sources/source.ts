@@ -78,5 +78,21 @@ export type RosterFile = {
   validator?: string;
 };
 
+/** The school of a connection that a source names; `sourceSchool` is how the source names the only one. */
+export function findNamedSchool(
+  names: readonly unknown[],
+  schools: readonly SourceSchool[],
+  sourceSchool: string | undefined,
+): SourceSchool | undefined {
+  if (sourceSchool !== undefined) return names.includes(sourceSchool) ? schools[0] : undefined;
+  return schools.find(({ id, officialId }) => names.includes(officialId) || names.includes(id));
+}
+
+/** A client id is that of a token address. */
+export function checkClient({ tokenAddress, clientId }: SourceSettings, refuse: RefuseSetting): void {
+  if ((tokenAddress === undefined) !== (clientId === undefined))
+    throw refuse("roster_setting_missing", "clientId", "and tokenAddress are given together");
+}
+
 /** The source says that nothing has changed since `validator`. */
 export type Unchanged = "unchanged";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { lowerPriority } from "../threads/lower-priority.ts";
-import type { Reply, Sent } from "../threads/pool.ts";
+import { runTask, type Sent } from "../threads/run-task.ts";
 import type { Finished } from "./index.ts";
 import type { Limits } from "./watchdog.ts";
 
@@ -24,19 +24,11 @@ const watchdog = new Worker(new URL("./watchdog.ts", import.meta.url), {
 const watching = once(watchdog, "online");
 
 process.on("message", (sent: Sent) => {
-  void work(sent).then((reply) => process.send!({ reply, isLarge: isLarge() } satisfies Finished));
+  void watching
+    .then(() => runTask(sent))
+    .then((reply) => process.send!({ reply, isLarge: isLarge() } satisfies Finished));
 });
 process.once("disconnect", () => process.exit());
 
 /** What one piece of work leaves in memory must not be counted against the next. */
 const isLarge = (): boolean => process.memoryUsage.rss() > (memoryMb / 3) * 2 ** 20;
-
-async function work({ module, given }: Sent): Promise<Reply> {
-  try {
-    const { default: run } = (await import(module)) as { default: (given: unknown) => unknown };
-    await watching;
-    return { made: await run(given) };
-  } catch (error) {
-    return { error };
-  }
-}

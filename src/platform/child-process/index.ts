@@ -9,7 +9,8 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { makeUnavailable } from "../errors.ts";
-import type { Reply, Sent, Task } from "../threads/pool.ts";
+import type { Task } from "../threads/pool.ts";
+import type { Reply, Sent } from "../threads/run-task.ts";
 
 /** The child ended before its work. */
 export class ChildEnded extends Error {

@@ -86,7 +86,7 @@ export type Reading = {
   lists: Gate;
   streams: Gate;
   /** Lists that were too long for one statement when last read. */
-  longLists: LongLists;
+  longLists: Set<string>;
   records: Gate;
   staff: Gate;
   pace: Pace;
@@ -112,7 +112,7 @@ export function makeReading(share: ReadShare, settings: ListSettings): Reading {
     lists: makeGate({ places, placesPerClient: Math.max(1, places - 1), ...open }),
     staff: makeGate({ ...staff, ...open }),
     streams: makeGate({ places, placesPerClient: 1, open: Infinity, openPerClient: Infinity, waitMs }),
-    longLists: makeLongLists(),
+    longLists: new Set(),
     records: makeGate({ ...records, waitMs }),
     pace: { stallMs: settings.stallSeconds * 1000, totalMs: settings.totalSeconds * 1000 },
   };
@@ -128,19 +128,3 @@ export const withoutGates = (reading: Reading): Reading => ({
   streams: openGate,
   records: openGate,
 });
-
-type LongLists = { has(key: string): boolean; add(key: string): void; delete(key: string): void };
-
-const keptLongLists = 10_000;
-
-function makeLongLists(): LongLists {
-  const keys = new Set<string>();
-  return {
-    has: (key) => keys.has(key),
-    add(key) {
-      if (keys.size >= keptLongLists) keys.clear();
-      keys.add(key);
-    },
-    delete: (key) => void keys.delete(key),
-  };
-}

@@ -27,10 +27,13 @@ export async function sendList(list: List, sending: Sending): Promise<void> {
   if (!longLists.has(key)) {
     const held = await inPlace(lists, sending, () => readWhole(list, sending));
     if (held !== null) return sendBody(sending.complete(held.body), sending, held);
+    if (longLists.size >= keptLongLists) longLists.clear();
     longLists.add(key);
   }
   await stream(list, sending);
 }
+
+const keptLongLists = 10_000;
 
 const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || cursor !== undefined;
 

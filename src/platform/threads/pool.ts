@@ -1,11 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { AppError } from "../errors.ts";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
+import type { Reply, Sent } from "./run-task.ts";
 
 export type Task = { module: URL; seconds: number };
 
-export type Sent = { module: string; given: unknown };
-export type Reply = { made: unknown } | { error: unknown };
 export type ThreadData = { niceness: number };
 
 type Thread = {

@@ -102,13 +102,8 @@ const asShown = (request: PageRequest): Record<string, string> =>
 const readTag = async ({ api, path }: PageRequest): Promise<string> =>
   (await api.call("getGrant", { path })).headers.get("etag") ?? "";
 
-async function listGroups(request: PageRequest, cursor = ""): Promise<NamedGroup[]> {
-  const { items, next } = await request.list("listGroups", {
-    query: { school: request.path.schoolId, limit: 1000, cursor },
-  });
-  const groups = items.map(({ id, name }) => ({ id, name }));
-  return next === null ? groups : [...groups, ...(await listGroups(request, next))];
-}
+const listGroups = ({ listAll, path }: PageRequest): Promise<NamedGroup[]> =>
+  listAll("listGroups", { school: path.schoolId, limit: 1000 });
 
 const settingsOf = ({ grant }: CatalogueApp): Settings =>
   grant === null

@@ -74,6 +74,8 @@ export type Calls = {
   ): Promise<{ record: DataOf<Id>; tag: string }>;
   /** Reads the page of a list that the address asks for, of 50 entries unless `query` says otherwise. */
   list<Id extends OperationId>(id: Id, request?: OperationRequest<Id>): Promise<ListPage<ItemOf<Id>>>;
+  /** Reads all pages of a list. */
+  listAll<Id extends OperationId>(id: Id, query?: OperationRequest<Id>["query"]): Promise<ItemOf<Id>[]>;
 };
 
 const rowsOnPage = 50;
@@ -99,7 +101,7 @@ export function makeCalls(
     if (answered.problem !== null) throw new Refused(answered.status, answered.problem);
     return answered;
   }
-  return {
+  const calls: Calls = {
     call: async (id, request) => (await getAnswer(id, request)).data,
     async find(id, request) {
       const answered = await answer(id, request);
@@ -125,5 +127,17 @@ export function makeCalls(
         next && `${address}?${new URLSearchParams([...filters, ["cursor", next]]).toString()}`;
       return { items: data as unknown as ItemOf<Id>[], next, more };
     },
+    async listAll<Id extends OperationId>(id: Id, query: OperationRequest<Id>["query"]) {
+      const all: ItemOf<Id>[] = [];
+      for (let cursor: string | null = ""; cursor !== null;) {
+        const page = (await calls.list(id, { query: { ...query, cursor } } as OperationRequest<Id>)) as ListPage<
+          ItemOf<Id>
+        >;
+        all.push(...page.items);
+        cursor = page.next;
+      }
+      return all;
+    },
   };
+  return calls;
 }

@@ -36,26 +36,6 @@ const stageOf = ({ state, progress }: Import) =>
     ? progress.phase
     : state;
 
-/** The list that has whom or what a number counts. */
-const listsOfFigures: Record<string, string> = {
-  created: "people?kind=NEW",
-  joined: "people?kind=JOINING",
-  restored: "people?kind=RESTORED",
-  changed: "people?kind=CHANGED",
-  renamed: "people?kind=RENAMED",
-  leavers: "people?kind=LEAVING",
-  kept: "people?kind=KEPT",
-  classesChanged: "people?kind=CLASSES_CHANGED",
-  withoutClass: "people?kind=WITHOUT_CLASS",
-  losingClasses: "changes?losing=yes",
-  groupsCreated: "changes",
-  groupsRestored: "changes",
-  groupsChanged: "changes",
-  groupsCarriedOver: "changes",
-  groupsRemoved: "changes",
-  memberships: "changes",
-};
-
 const listsOfHolds: Record<AdminSchemas["ImportHoldReason"], string | null> = {
   LEAVERS: "people?kind=LEAVING",
   GROUPS_ENDED: "changes",
@@ -67,30 +47,28 @@ const listsOfHolds: Record<AdminSchemas["ImportHoldReason"], string | null> = {
 
 type Figure = { name: string; count: number; list: string };
 
+/** The numbers of what changes, each with the list that has whom or what it counts. */
 function figuresOf({ people, groups, memberships, leavers, kept, lists }: ImportSchool): Figure[] {
-  const { created, changed, restored, joined } = people;
-  const { renamed, classesChanged, withoutClass, losingClasses } = lists;
-  const figures = {
-    created,
-    joined,
-    restored,
-    changed,
-    renamed,
-    leavers,
-    kept,
-    classesChanged,
-    withoutClass,
-    groupsCreated: groups.created,
-    groupsRestored: groups.restored,
-    groupsChanged: groups.changed,
-    groupsCarriedOver: groups.carriedOver,
-    groupsRemoved: groups.removed,
-    losingClasses,
-    memberships: memberships.created + memberships.changed + memberships.removed,
-  };
-  return Object.entries(figures)
-    .filter(([, count]) => count > 0)
-    .map(([name, count]) => ({ name, count, list: listsOfFigures[name]! }));
+  const members = memberships.created + memberships.changed + memberships.removed;
+  const figures: readonly (readonly [name: string, count: number, list: string])[] = [
+    ["created", people.created, "people?kind=NEW"],
+    ["joined", people.joined, "people?kind=JOINING"],
+    ["restored", people.restored, "people?kind=RESTORED"],
+    ["changed", people.changed, "people?kind=CHANGED"],
+    ["renamed", lists.renamed, "people?kind=RENAMED"],
+    ["leavers", leavers, "people?kind=LEAVING"],
+    ["kept", kept, "people?kind=KEPT"],
+    ["classesChanged", lists.classesChanged, "people?kind=CLASSES_CHANGED"],
+    ["withoutClass", lists.withoutClass, "people?kind=WITHOUT_CLASS"],
+    ["groupsCreated", groups.created, "changes"],
+    ["groupsRestored", groups.restored, "changes"],
+    ["groupsChanged", groups.changed, "changes"],
+    ["groupsCarriedOver", groups.carriedOver, "changes"],
+    ["groupsRemoved", groups.removed, "changes"],
+    ["losingClasses", lists.losingClasses, "changes?losing=yes"],
+    ["memberships", members, "changes"],
+  ];
+  return figures.filter(([, count]) => count > 0).map(([name, count, list]) => ({ name, count, list }));
 }
 
 const leftOutOf = ({ state, rows }: Import): string[] => (rows !== null && state !== "BROKEN" ? ["left-out"] : []);

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { stringify } from "csv-stringify/sync";
-import { leftOutHeading, type DataOf } from "../../admin/index.ts";
+import { leftOutHeading } from "../../admin/index.ts";
 import { csvFile } from "../../platform/text/csv.ts";
 import type { Download, PageRequest, PageView } from "../frame/index.ts";
 import { describeFault, readImport } from "./import-record.ts";
@@ -26,20 +26,13 @@ export async function handOutLeftOut(request: PageRequest): Promise<Download> {
   const { fileName } = await readImport(request);
   const table: string[][] = [];
   let headings: string[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const page: { items: DataOf<"listImportFaultyRows">; next: string | null } = await request.list(
-      "listImportFaultyRows",
-      { query: { limit: pageSize, cursor } },
+  for (const { fields, faults } of await request.listAll("listImportFaultyRows", { limit: pageSize })) {
+    const labels = fields.map(({ heading }) => heading);
+    if (labels.length > headings.length) headings = labels;
+    const reasons = faults.map(
+      (fault) => (fault.field ? `${fault.field}: ` : "") + describeFault(fault, request).wrong,
     );
-    for (const { fields, faults } of page.items) {
-      const labels = fields.map(({ heading }) => heading);
-      if (labels.length > headings.length) headings = labels;
-      const reasons = faults.map(
-        (fault) => (fault.field ? `${fault.field}: ` : "") + describeFault(fault, request).wrong,
-      );
-      table.push([...fields.map(({ value }) => value), reasons.join(" ")]);
-    }
-    cursor = page.next;
+    table.push([...fields.map(({ value }) => value), reasons.join(" ")]);
   }
   const rows = table.map((row) => [...row.slice(0, -1), ...headings.slice(row.length - 1).map(() => ""), row.at(-1)!]);
   const file = await stringifyInTurns([[...headings, await leftOutHeading(locale)], ...rows], csvFile(locale));

@@ -64,19 +64,6 @@ function readPolicy({ field }: PageRequest): Policy {
   };
 }
 
-/** Everybody whom the present policy deletes, next ones first. */
-async function listDue({ list }: PageRequest): Promise<Due[]> {
-  const due: Due[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const page: { items: Due[]; next: string | null } = await list("listRetentionPeople", {
-      query: { days: mostDays, limit: 1000, cursor },
-    });
-    due.push(...page.items);
-    cursor = page.next;
-  }
-  return due;
-}
-
 /** In the days of the notice, as Today counts them; until the page's horizon; and how many after it, from when. */
 function divideDue(people: readonly Due[], noticeDays: number, now: Date) {
   const after = (ahead: number) => new Date(now.getTime() + ahead * dayMs).toISOString();
@@ -93,11 +80,11 @@ const suggestionFor = (state: string, { t }: PageRequest): Policy | null =>
   suggestPolicy(state, (of) => t(`retention.suggestion.${of}`));
 
 async function showSchool(request: PageRequest, preview: DataOf<"previewRetention"> | null = null) {
-  const { call, getRecord, at, now, t } = request;
+  const { call, getRecord, listAll, at, now, t } = request;
   const [{ record, tag }, { location }, people] = await Promise.all([
     getRecord("getRetention"),
     call("getSchool"),
-    listDue(request),
+    listAll("listRetentionPeople", { days: mostDays, limit: 1000 }),
   ]);
   const suggestion = suggestionFor(`${location.country}-${location.state}`, request);
   const withName = (one: { name: AdminSchemas["PersonName"] }) => ({ ...one, name: nameOf(one, request) });

@@ -11,19 +11,10 @@ async function showToday(request: PageRequest) {
     may("getToday") ? call("getToday", { query: { school: path.schoolId } }) : null,
     call("getSchool"),
   ]);
-  const can = {
-    find: may("listPeople"),
-    import: may("createImport"),
-    giveLogins: may("createSchoolPasswords"),
-    grant: may("putGrant"),
-    agree: may("acceptAgreement"),
-    seeApps: may("getCatalogueApp"),
-    dismiss: may("withdrawPasswordRequests"),
-  };
   const requests = today?.atSchools?.dataRequests.first.map((one) => viewDataRequest(one, request)) ?? [];
   return {
     title: t("frame.pages.today"),
     view: "today",
-    model: { today, can, requests, address: at("/admin/schools/:schoolId") },
+    model: { today, requests, address: at("/admin/schools/:schoolId") },
   };
 }

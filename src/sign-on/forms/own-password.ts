@@ -34,17 +34,12 @@ import { renderNewPasswordPage, renderNoOwnPasswordPage, type NewPasswordModel }
 
 const path = `${signInPath}/password`;
 
-type Handle = (request: PageRequest, signedIn: SignedIn, own: OwnPassword) => void | Promise<void>;
+type Owner = Pick<SignedIn, "personId"> & Pick<OwnPassword, "username">;
+type Handle = (request: PageRequest, owner: Owner) => void | Promise<void>;
 
 export function makeOwnPasswordRouter(deps: InteractionDeps): Router {
   const router = Router();
-  router.get(
-    path,
-    onPage(
-      deps,
-      ifAllowed((request, signedIn) => show(request, signedIn, null)),
-    ),
-  );
+  router.get(path, onPage(deps, ifAllowed(show)));
   router.post(path, readForm, onPage(deps, ifAllowed(change)));
   return router;
 }
@@ -60,7 +55,7 @@ function ifAllowed(handle: Handle) {
     if (!hasSecondFactor && (await hasSecondFactors(deps.db, personId)))
       return redirect(request, addressWith(confirmPath, here));
     const own = await findOwnPassword(deps.db, personId, deps.clock());
-    if (own?.isAllowed === true) return handle(request, signedIn, own);
+    if (own?.isAllowed === true) return handle(request, { personId, username: own.username });
     const model = { isUsed: own?.isUsed ?? true, helpText: own?.helpText ?? null, back: returnPathOf(request) };
     sendPage(request, renderNoOwnPasswordPage(model, contextOf(request, path)));
   };
@@ -68,8 +63,8 @@ function ifAllowed(handle: Handle) {
 
 async function show(
   request: PageRequest,
-  { personId }: Pick<SignedIn, "personId">,
-  problem: NewPasswordModel["problem"],
+  { personId }: Owner,
+  problem: NewPasswordModel["problem"] = null,
 ): Promise<void> {
   const { shortest } = await findPasswordRule(request.deps.db, personId, request.deps.clock());
   const [action, back, csrf] = [addressOf(request, path), returnPathOf(request), makeFormToken(request, path)];
@@ -77,24 +72,24 @@ async function show(
   sendPage(request, renderNewPasswordPage(model, contextOf(request, path)));
 }
 
-const change: Handle = async (request, signedIn, { username }) => {
-  const { personId } = signedIn;
+const change: Handle = async (request, owner) => {
+  const { personId, username } = owner;
   const { deps, req } = request;
-  if (!isOwnForm(request, path)) return show(request, signedIn, { kind: "expired_form" });
+  if (!isOwnForm(request, path)) return show(request, owner, { kind: "expired_form" });
   const [password, repeated] = [fieldOf(request, "password"), fieldOf(request, "repeated")];
   const current = { username, password: fieldOf(request, "current") };
-  if (current.password === "") return show(request, signedIn, { kind: "wrong" });
+  if (current.password === "") return show(request, owner, { kind: "wrong" });
   const now = deps.clock();
   const device = readDevice(request);
   const check = await deps.checkPassword({ ...current, address: req.ip ?? "", device, now });
   if (check.kind === "not_used") return redirect(request, addressOf(request, path));
-  if (check.kind !== "ok") return show(request, signedIn, check.kind === "refused" ? { kind: "wrong" } : check);
-  if (check.personId !== personId) return show(request, signedIn, { kind: "wrong" });
+  if (check.kind !== "ok") return show(request, owner, check.kind === "refused" ? { kind: "wrong" } : check);
+  if (check.personId !== personId) return show(request, owner, { kind: "wrong" });
   const { amr } = await sessionOf(request);
   const chosen = { personId, generation: check.generation, password, repeated };
   const result = await changePassword(deps.db, chosen, { at: now, requestId: requestIdOf(request) });
-  if (result.kind === "outdated") return show(request, signedIn, { kind: "wrong" });
-  if (result.kind === "fault") return show(request, signedIn, { kind: result.fault });
+  if (result.kind === "outdated") return show(request, owner, { kind: "wrong" });
+  if (result.kind === "fault") return show(request, owner, { kind: result.fault });
   // All sessions have ended, so this browser gets a new one.
   const { generation } = result;
   // They typed their password: the new session no longer depends on the login of their school.

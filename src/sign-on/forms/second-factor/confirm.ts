@@ -55,12 +55,7 @@ export function makeConfirmRouter(deps: InteractionDeps): Router {
       const asked = await findAskedPerson(request);
       return asked === null ? redirect(request, addressOf(request, signInPath)) : handle(request, asked);
     });
-  return Router()
-    .get(
-      confirmPath,
-      withPerson((request, asked) => show(request, asked, null)),
-    )
-    .post(confirmPath, readLargeForm, withPerson(confirm));
+  return Router().get(confirmPath, withPerson(show)).post(confirmPath, readLargeForm, withPerson(confirm));
 }
 
 async function confirm(request: PageRequest, asked: AskedPerson): Promise<void> {
@@ -94,7 +89,7 @@ async function goOn(request: PageRequest, { personId, pending }: AskedPerson, me
 async function show(
   request: PageRequest,
   { personId }: AskedPerson,
-  problem: SecondFactorModel["problem"],
+  problem: SecondFactorModel["problem"] = null,
 ): Promise<void> {
   const { csrf, browser } = openForm(request, confirmPath);
   const steps = { action: addressOf(request, confirmPath), cancel: null, csrf };

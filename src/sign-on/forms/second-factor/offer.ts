@@ -39,15 +39,10 @@ export function makeOfferRouter(deps: InteractionDeps): Router {
       const offered = offerCookie.read(request);
       return offered === null ? redirect(request, returnPathOf(request)) : handle(request, offered);
     });
-  return Router()
-    .get(
-      passkeyOfferPath,
-      ifOffered((request, offered) => show(request, offered, false)),
-    )
-    .post(passkeyOfferPath, readLargeForm, ifOffered(answer));
+  return Router().get(passkeyOfferPath, ifOffered(show)).post(passkeyOfferPath, readLargeForm, ifOffered(answer));
 }
 
-async function show(request: PageRequest, { personId }: Offered, isRefused: boolean): Promise<void> {
+async function show(request: PageRequest, { personId }: Offered, isRefused = false): Promise<void> {
   const { deps } = request;
   const { csrf, browser } = openForm(request, passkeyOfferPath);
   const username = (await findLogin(deps.db, personId, deps.clock()))?.username ?? "";

@@ -78,15 +78,9 @@ export function makeSetUpRouter(deps: InteractionDeps): Router {
   const owned = (handle: Handle) => onPage(deps, (request) => ifProved(request, handle));
   return Router()
     .get(setUpPath, owned(list))
-    .get(
-      totpPath,
-      owned((request, signedIn) => showTotp(request, signedIn, null)),
-    )
+    .get(totpPath, owned(showTotp))
     .post(totpPath, readLargeForm, owned(addTotp))
-    .get(
-      passkeyPath,
-      owned((request, signedIn) => showPasskey(request, signedIn, false)),
-    )
+    .get(passkeyPath, owned(showPasskey))
     .post(passkeyPath, readLargeForm, owned(addPasskey))
     .post(removePath, readLargeForm, owned(remove))
     .post(renamePath, readLargeForm, owned(rename))
@@ -144,7 +138,7 @@ const list: Handle = async (request, { personId, needsSecondFactor }) => {
 async function showTotp(
   request: PageRequest,
   { personId }: SignedIn,
-  problem: null | "refused" | "expired",
+  problem: null | "refused" | "expired" = null,
   typed: { totp: NewTotp; label: string } | null = null,
 ): Promise<void> {
   const { db, clock, issuerUrl } = request.deps;
@@ -189,7 +183,7 @@ const addTotp: Handle = async (request, signedIn) => {
   await add(request, signedIn, { kind: "TOTP", id: totp.id, label, secret, lastStep }, "otp");
 };
 
-async function showPasskey(request: PageRequest, { personId }: SignedIn, isRefused: boolean): Promise<void> {
+async function showPasskey(request: PageRequest, { personId }: SignedIn, isRefused = false): Promise<void> {
   const { deps } = request;
   const { csrf, browser } = openForm(request, setUpPath);
   const login = await findLogin(deps.db, personId, deps.clock());
