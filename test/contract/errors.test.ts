@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { errors as libraryFaults } from "oidc-provider";
+import { libraryErrors } from "../../src/sign-on/protocol/provider/answers.ts";
 import { AppError, type ErrorKind } from "../../src/platform/errors.ts";
 import { listErrors } from "../../src/publish/index.ts";
 import { bundles } from "./bundles.ts";
@@ -15,14 +16,6 @@ function problemsOf(value: unknown): Found[] {
   const own = typeof type === "string" && typeof code === "string" && typeof status === "number";
   return [...(own ? [{ code, status }] : []), ...Object.values(value).flatMap(problemsOf)];
 }
-
-/** The errors that the library can answer with here, each explained in docs/errors.md. */
-const libraryErrors: readonly string[] = [
-  ...["invalid_request", "invalid_client", "invalid_grant", "invalid_scope", "invalid_token", "insufficient_scope"],
-  ...["unauthorized_client", "unsupported_grant_type", "unsupported_response_type", "unsupported_response_mode"],
-  ...["access_denied", "login_required", "consent_required", "interaction_required", "unsupported_token_type"],
-  ...["request_not_supported", "request_uri_not_supported", "registration_not_supported", "server_error"],
-];
 
 /** Errors of the library that need a feature which is off: device flow, CIBA, DPoP, PAR, registration, credentials. */
 const ofOtherFeatures =

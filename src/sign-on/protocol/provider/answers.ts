@@ -81,6 +81,14 @@ type LibraryTokens = {
   refresh_token?: string;
 };
 
+/** The errors that the library can answer with here, each explained in docs/errors.md. */
+export const libraryErrors: readonly string[] = [
+  ...["invalid_request", "invalid_client", "invalid_grant", "invalid_scope", "invalid_token", "insufficient_scope"],
+  ...["unauthorized_client", "unsupported_grant_type", "unsupported_response_type", "unsupported_response_mode"],
+  ...["access_denied", "login_required", "consent_required", "interaction_required", "unsupported_token_type"],
+  ...["request_not_supported", "request_uri_not_supported", "registration_not_supported", "server_error"],
+];
+
 /** The page of docs/errors.md that explains an error. */
 const pageOfError = ({ oidc }: KoaContextWithOIDC, code: string): string => makeProblemType(oidc.issuer)(code);
 
