@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fillPage, pagesWithTables } from "../../src/cli/docs/tables.ts";
+import { fillPage, pagesWithTables } from "../../openapi/tools/docs-tables.ts";
 
 test.each(Object.keys(pagesWithTables))("the tables of docs/%s are as `npm run docs:tables` writes them", (page) => {
   const { text, filled } = fillPage(page);

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { appAttributes, attributesOf, scopeNames, type AppAttribute, type ScopeName } from "../../access/index.ts";
-import { options } from "../../config/index.ts";
-import { auditActions } from "../../events/index.ts";
+import { appAttributes, attributesOf, scopeNames, type AppAttribute, type ScopeName } from "../../src/access/index.ts";
+import { options } from "../../src/config/index.ts";
+import { auditActions } from "../../src/events/index.ts";
 import {
   activities,
   dataCategories,
@@ -14,7 +14,7 @@ import {
   type DataCategory,
   type Days,
   type Words,
-} from "../../privacy/index.ts";
+} from "../../src/privacy/index.ts";
 
 type Language = keyof Words;
 
@@ -117,7 +117,7 @@ const writeMeasures = (language: Language): string =>
 
 /** What the audit log records, in the words of its page. */
 function writeAudit(language: Language): string {
-  const file = join(import.meta.dirname, `../../portal/frame/locales/${language}.json`);
+  const file = join(import.meta.dirname, `../../src/portal/frame/locales/${language}.json`);
   const { frame } = JSON.parse(readFileSync(file, "utf8")) as { frame: { action: Record<string, string> } };
   const texts = auditActions.map((action) => frame.action[action]!);
   return `${[...new Set(texts)].join(";\n")}.`;

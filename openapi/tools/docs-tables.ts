@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeExpectationTable } from "../../../clients/tools/src/check-schulconnex/index.ts";
-import { makeConfigTable } from "../../config/index.ts";
-import { privacyTables } from "./privacy.ts";
+import { makeExpectationTable } from "../../clients/tools/src/check-schulconnex/index.ts";
+import { makeConfigTable } from "../../src/config/index.ts";
+import { privacyTables } from "./docs-privacy.ts";
 
 /** Makes each table of a page, by the name in the two comments around it. */
 type Tables = Readonly<Record<string, () => string>>;
@@ -15,7 +15,7 @@ export const pagesWithTables: Readonly<Record<string, Tables>> = {
   "privacy.de.md": privacyTables("de"),
 };
 
-const pathOf = (page: string): string => join(import.meta.dirname, "../../../docs", page);
+const pathOf = (page: string): string => join(import.meta.dirname, "../../docs", page);
 
 const insertTable = (text: string, name: string, table: string): string => {
   const [begin, end] = [`<!-- ${name}: made by \`npm run docs:tables\` -->`, `<!-- end of ${name} -->`];
