@@ -8,6 +8,7 @@ import { takeCommands } from "./generate-commands.ts";
 import { inlineEnums } from "./inline-enums.ts";
 import { inlineExamples } from "./inline-examples.ts";
 import { makeOneRoster11 } from "./oneroster-1.1.ts";
+import { listShapes } from "./record-shapes.ts";
 import { writeStaffOperations } from "./staff-operations.ts";
 import { runProgram } from "./run-program.ts";
 import { respell } from "./spelling.ts";
@@ -57,9 +58,13 @@ export async function generateContracts(root: string): Promise<void> {
   const auditActions = "audit-actions.ts";
   await writeFile(join(out, auditActions), writeAuditActions(bundles.get("admin")!));
 
+  const shapesFile = "admin-shapes.json";
+  await writeFile(join(out, shapesFile), `${JSON.stringify(listShapes(bundles.get("admin")!), null, 1)}\n`);
+
   const current = new Set([...bundles.keys()].flatMap((name) => [`${name}.yaml`, `${name}.json`, `${name}.ts`]));
   current.add(staffOperations);
   current.add(auditActions);
   current.add(commandsFile);
+  current.add(shapesFile);
   for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
 }

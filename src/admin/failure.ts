@@ -1,5 +1,5 @@
 import type { AppError } from "../platform/errors.ts";
-import { present } from "../platform/contract-types.ts";
+import { present } from "./present.ts";
 import {
   presentProblem,
   requestIdOf,
@@ -58,7 +58,7 @@ function withFaults(failure: AppError) {
 type PreconditionProblem = Schemas["PreconditionProblem"];
 
 const presentStale = (failure: StaleRecord, context: { typeOf: ProblemType; requestId: string }): PreconditionProblem =>
-  present<PreconditionProblem>({
+  present("PreconditionProblem", {
     ...presentProblem(failure, context),
     current: failure.current && { ...failure.current },
   });

@@ -2,7 +2,7 @@ import { personNameOf, type PersonRole } from "../directory/index.ts";
 import type { WrittenEvent } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { makeFind, sql, table } from "../platform/database/sql.ts";
-import { present } from "../platform/contract-types.ts";
+import { present } from "./present.ts";
 import type { Schemas } from "./handler.ts";
 
 export type ViewChange = Schemas["ViewChange"];
@@ -16,7 +16,7 @@ const count = (events: readonly WrittenEvent[], type: string, way: Way): number 
   events.filter((event) => event.type === type && ways[event.action as keyof typeof ways] === way).length;
 
 const countsOf = (events: readonly WrittenEvent[], type: string) =>
-  present<Schemas["ViewChangeCounts"]>({
+  present("ViewChangeCounts", {
     enter: count(events, type, "enter"),
     change: count(events, type, "change"),
     leave: count(events, type, "leave"),

@@ -10,7 +10,7 @@ import {
   type Agreement,
   type ClientId,
 } from "../../access/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { etagOf } from "../../platform/http/index.ts";
@@ -18,14 +18,7 @@ import { changeRecord, type ChangeRequest } from "../change.ts";
 import type { AdminDeps, AdminHandler, KeptAnswer, Schemas } from "../handler.ts";
 import { reachesApp, reachesOwnApp } from "../reached.ts";
 
-export const presentAgreement = (agreement: Agreement): Schemas["Agreement"] =>
-  present<Schemas["Agreement"]>({
-    ...agreement,
-    document: agreement.document && present<NonNullable<Schemas["AgreementDocument"]>>(agreement.document),
-    subprocessors: agreement.subprocessors.map((one) => present<Schemas["AgreementSubprocessor"]>(one)),
-    attributes: agreement.attributes.map((one) => present<Schemas["AgreementAttribute"]>(one)),
-    scopes: agreement.scopes.map((one) => present<Schemas["AgreementScope"]>(one)),
-  });
+export const presentAgreement = (agreement: Agreement) => present("Agreement", agreement);
 
 export const listAgreements: AdminHandler<"listAgreements"> = async (deps, request) => {
   const { clientId, page } = request;

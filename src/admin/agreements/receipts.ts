@@ -1,11 +1,11 @@
 import { findReceipt, listReceipts, type AgreementReceipt } from "../../access/index.ts";
 import { findSchool, type SchoolId } from "../../directory/index.ts";
 import { personActor } from "../../events/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
-import { attachmentOf, presentAgreement } from "./agreements.ts";
+import { attachmentOf } from "./agreements.ts";
 import { answerRecord } from "../change.ts";
 import { describeReceipt, receiptTexts } from "../document-pdf/receipt.ts";
 import type { PrintedDocument } from "../document-pdf/draw.ts";
@@ -22,7 +22,7 @@ async function presentActor(db: RecordStore, actorId: string | null, role: strin
   const personId = person === nobody ? null : person;
   const names = await findNames(db, { personIds: [personId], clientIds: [clientId] });
   const name = names.ofPerson(personId);
-  return present<Actor>({
+  return present("AgreementActor", {
     personId,
     clientId,
     name: name === null ? names.ofApp(clientId) : `${name.firstCall} ${name.last}`,
@@ -34,7 +34,7 @@ export async function presentReceipt(
   db: RecordStore,
   { acceptedBy, acceptedRole, withdrawnBy, withdrawnRole, ...receipt }: AgreementReceipt,
 ): Promise<Schemas["AgreementReceipt"]> {
-  return present<Schemas["AgreementReceipt"]>({
+  return present("AgreementReceipt", {
     ...receipt,
     acceptedBy: await presentActor(db, acceptedBy, acceptedRole),
     withdrawnBy: receipt.withdrawnAt === null ? undefined : await presentActor(db, withdrawnBy, withdrawnRole),
@@ -55,10 +55,10 @@ async function readProof(
 ): Promise<Schemas["AgreementProof"]> {
   const found = await findReceipt(db, { schoolId, id: agreementReceiptId });
   if (found === null) throw new AppError("not_found", "agreement_receipt_not_found", "The school has no such receipt.");
-  return present<Schemas["AgreementProof"]>({
+  return present("AgreementProof", {
     receipt: await presentReceipt(db, found.receipt),
     schoolName: (await findSchool(db, schoolId))!.name,
-    agreement: presentAgreement(found.agreement),
+    agreement: found.agreement,
   });
 }
 

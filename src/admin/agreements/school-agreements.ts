@@ -10,10 +10,9 @@ import {
   type WithheldItem,
 } from "../../access/index.ts";
 import type { Change } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
 import { presentReceipt } from "./receipts.ts";
-import { presentAgreement } from "./agreements.ts";
 import { answerRecord, changeInDirectory } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 
@@ -23,17 +22,15 @@ const isAttribute = (item: WithheldItem): item is AppAttribute => (appAttributes
 
 async function read(db: Store, { demandsAgreements }: AdminDeps, key: GrantKey): Promise<SchoolAgreement> {
   const { current, accepted, withheld, ...rest } = await findSchoolAgreement(db, key);
-  return present<SchoolAgreement>({
+  return present("SchoolAgreement", {
     ...rest,
     isDemanded: demandsAgreements,
-    current: current === null ? undefined : presentAgreement(current),
+    current: current ?? undefined,
     accepted: accepted === null ? undefined : await presentReceipt(db, accepted),
     withheldAttributes: withheld.flatMap(({ item, reason, since }) =>
-      isAttribute(item) ? [present<Schemas["WithheldAttribute"]>({ attribute: item, reason, since })] : [],
+      isAttribute(item) ? [{ attribute: item, reason, since }] : [],
     ),
-    withheldScopes: withheld.flatMap(({ item, since }) =>
-      isAttribute(item) ? [] : [present<Schemas["WithheldScope"]>({ scope: item, since })],
-    ),
+    withheldScopes: withheld.flatMap(({ item, since }) => (isAttribute(item) ? [] : [{ scope: item, since }])),
   });
 }
 

@@ -1,11 +1,11 @@
 import { appNotFound, findApp, findPersonByAppId, type ClientId } from "../../access/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { innerOrigin } from "../../platform/http/index.ts";
 import { tagOf } from "../change.ts";
 import { callerOf } from "./app-views.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import type { AdminHandler } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { reachesOwnApp } from "../reached.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
@@ -120,7 +120,7 @@ export const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
     const isGiven = answer.status === 200;
     const isSeen = !isGiven || reach.all || (await namesOnlyInvented(db, named, clientId));
     const header = (name: string) => (isSeen ? answer.headers.get(name) : null);
-    const shown = present<Schemas["AppAnswer"]>({
+    const shown = present("AppAnswer", {
       path: query.path,
       status: answer.status,
       etag: header("etag"),

@@ -22,7 +22,7 @@ import {
 import type { ClientId, ProfileUpdate } from "../../access/index.ts";
 import { cleanText } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { forgetAppWithSandboxes } from "../../sandbox/index.ts";
@@ -36,7 +36,7 @@ import { presentApp, readApp, type AdminApp } from "./apps.ts";
 const dayInSeconds = 86_400;
 
 const presentCredentials = (made: { clientId: ClientId; clientSecret: string | null; oldSecretEndsAt: Date | null }) =>
-  present<Schemas["AppCredentials"]>(made);
+  present("AppCredentials", made);
 
 type Written = Pick<Schemas["AppUpdate"], "scopes" | "attributes" | "backchannelLogoutUri" | "jwksUri">;
 

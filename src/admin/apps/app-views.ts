@@ -8,7 +8,7 @@ import {
   type ClientId,
 } from "../../access/index.ts";
 import { findGroup, findPerson, type GroupId, type PersonId, type SchoolId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { innerOrigin } from "../../platform/http/index.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
@@ -157,7 +157,7 @@ export const getAppView: AdminHandler<"getAppView"> = async (
   const ofGuests = withSourceId.includes(resource) && app.attributes.includes("SOURCE_SYSTEM_IDENTIFIER");
   const others = ofOthers ? await listOfOthers(db, reach, { schoolId, clientId, ofGuests }) : new Set<string>();
   const { leftOut, body: text } = leaveOut(body, others);
-  const shown = present<Schemas["AppView"]>({
+  const shown = present("AppView", {
     path: asked,
     status: answer.status,
     etag: isSeen && leftOut === 0 ? answer.headers.get("etag") : null,

@@ -11,7 +11,8 @@ import {
   type ClientId,
 } from "../../access/index.ts";
 import { adviseSent, type SentParameter } from "../../platform/advice/sign-on/index.ts";
-import { present, type Same } from "../../platform/contract-types.ts";
+import type { Same } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
 import {
   listApiRequests as listRequests,
@@ -39,15 +40,15 @@ export const appProperties: Same<
 
 /** Omits an old secret that has expired, and the sector of a move (id-moves.ts). */
 export function presentApp(found: App & AppProfile, now: Date): AdminApp {
-  const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, suspendedAt, suspensionReason, ...app } = found;
+  const { oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
-  return present<AdminApp>({
+  return present("AdminApp", {
     ...app,
     tokenEndpointAuthMethod: authMethodOf(app),
     sector: app.subjectType === "SHARED" ? null : app.sector,
     oldSecretEndsAt: isValid ? oldSecretEndsAt : null,
     isBuiltIn: isBuiltIn(app.clientId),
-    suspension: presentSuspension({ suspendedAt, suspensionReason }),
+    suspension: presentSuspension(app),
   });
 }
 
@@ -67,7 +68,7 @@ export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
   );
   return page.answer(
     found,
-    ({ place: _, ...app }) => presentApp({ ...app, ...profiles.get(app.clientId)! }, origin.at),
+    (app) => presentApp({ ...app, ...profiles.get(app.clientId)! }, origin.at),
     ({ place }) => place,
   );
 };
@@ -78,31 +79,18 @@ export const getApp: AdminHandler<"getApp"> = async ({ db }, { clientId, reach, 
   return answerRecord(presentApp(found, origin.at));
 };
 
-const presentParameter = (sent: SentParameter) =>
-  present<Schemas["SignOnParameter"]>({ ...sent, advice: adviseSent(sent, "en") });
+const adviseParameter = (sent: SentParameter) => ({ ...sent, advice: adviseSent(sent, "en") });
 
-const presentStep = ({ at, requestId, step, outcome, code, reason, description, sent }: SignOnStep) =>
-  present<Schemas["SignOnStep"]>({
-    at,
-    requestId,
-    step,
-    outcome,
-    code,
-    reason,
-    description,
-    sent: sent?.map(presentParameter) ?? null,
-  });
+const adviseStep = ({ sent, ...step }: SignOnStep) => ({ ...step, sent: sent?.map(adviseParameter) ?? null });
 
-const presentAttempt = ({ id, steps }: SignOnAttempt) =>
-  present<Schemas["SignOnAttempt"]>({ id, steps: steps.map(presentStep) });
+const presentAttempt = ({ id, steps }: SignOnAttempt) => present("SignOnAttempt", { id, steps: steps.map(adviseStep) });
 
 export const listSignOnAttempts: AdminHandler<"listSignOnAttempts"> = async ({ db }, { clientId, query, page }) => {
   const filter = { clientId, requestId: query["request-id"], outcome: query.outcome };
   return page.answer(await listAttempts(db.pool, { ...filter, ...page.range }), presentAttempt);
 };
 
-const presentRequest = ({ clientId: _, shortCode: __, ...request }: ApiRequest) =>
-  present<Schemas["ApiRequest"]>(request);
+const presentRequest = (request: ApiRequest) => present("ApiRequest", request);
 
 export const listApiRequests: AdminHandler<"listApiRequests"> = async ({ db }, { clientId, query, page }) => {
   const filter = { clientId, requestId: query["request-id"], onlyRefused: query["only-refused"] };

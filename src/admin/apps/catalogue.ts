@@ -1,6 +1,6 @@
 import { appNotFound, findInCatalogue, listCatalogue as list } from "../../access/index.ts";
 import type { AppReads, CatalogueApp } from "../../access/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import { presentSuspension } from "./apps.ts";
 import { answerRecord } from "../change.ts";
@@ -8,33 +8,20 @@ import { presentAudience } from "./grants.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 
 export const presentCatalogueGrant = (grant: NonNullable<CatalogueApp["grant"]>) =>
-  present<NonNullable<Schemas["CatalogueGrant"]>>({
+  present("CatalogueGrant", {
     signOn: presentAudience(grant.signOn),
     signOnGroups: grant.signOnGroupNames,
     sync: grant.sync,
     syncedGroups: grant.syncedGroupNames,
   });
 
-export const presentReads = ({ roles: _, ...reads }: AppReads) => present<NonNullable<Schemas["AppReads"]>>(reads);
-
 const presentApp = (app: CatalogueApp, reads: AppReads | null): Schemas["CatalogueApp"] =>
-  present<Schemas["CatalogueApp"]>({
-    clientId: app.clientId,
-    name: app.name,
-    provider: app.provider,
-    description: app.description,
-    purpose: app.purpose,
-    privacyUrl: app.privacyUrl,
-    supportAddress: app.supportAddress,
-    logoPath: app.logoPath,
+  present("CatalogueApp", {
+    ...app,
     suspension: presentSuspension(app),
     hasTile: app.loginUrl !== null,
-    scopes: app.scopes,
-    attributes: app.attributes,
     grant: app.grant && presentCatalogueGrant(app.grant),
-    reads: reads && presentReads(reads),
-    lastSignInAt: app.lastSignInAt,
-    lastCallAt: app.lastCallAt,
+    reads,
   });
 
 export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request) => {

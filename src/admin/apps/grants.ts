@@ -14,7 +14,7 @@ import {
   type ViewTimes,
 } from "../../access/index.ts";
 import { findSchool, type GroupId, type PersonRole, type SchoolId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
@@ -29,18 +29,18 @@ const grantUnknown = () => new AppError("not_found", "grant_not_found", "The sch
 
 /** Presents who may sign in; roles and groups are empty if the kind has none. */
 export const presentAudience = (signOn: SignOnAudience): Schemas["SignOnAudience"] =>
-  present<Schemas["SignOnAudience"]>({
+  present("SignOnAudience", {
     kind: signOn.kind,
-    roles: signOn.kind === "ROLES" ? [...signOn.roles] : [],
-    groupIds: signOn.kind === "GROUPS" ? [...signOn.groups] : [],
+    roles: signOn.kind === "ROLES" ? signOn.roles : [],
+    groupIds: signOn.kind === "GROUPS" ? signOn.groups : [],
   });
 
 const presentGrant = ({ clientId, schoolId, signOn, sync, syncedGroups }: GrantSettings): Grant =>
-  present<Grant>({
+  present("Grant", {
     clientId,
     schoolId,
     sync,
-    syncedGroupIds: [...syncedGroups],
+    syncedGroupIds: syncedGroups,
     signOn: presentAudience(signOn),
   });
 
@@ -80,7 +80,7 @@ export async function refuseOtherFilter(
 type Named = GrantSettings & { place: string; schoolName: string; times: ViewTimes };
 
 const presentNamed = ({ schoolName, times, ...grant }: Named): Schemas["NamedGrant"] =>
-  present<Schemas["NamedGrant"]>({
+  present("NamedGrant", {
     ...presentGrant(grant),
     schoolName,
     visibleChangeAt: grant.sync ? times.changedAt : null,

@@ -12,7 +12,7 @@ import {
   type NewIdMove,
 } from "../../access/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { answerCreated, answerRecord, changeRecord, tagOf } from "../change.ts";
@@ -23,11 +23,11 @@ type IdMove = Schemas["IdMove"];
 const idMoveNotFound = () =>
   new AppError("not_found", "id_move_not_found", "The app is not being moved to ids of its own.");
 
-function presentMove({ forgottenAt: _, ...move }: Found, { idChangesDays }: AdminDeps): IdMove {
+function presentMove(move: Found, { idChangesDays }: AdminDeps): IdMove {
   const isOver = move.state === "CUT_OVER";
   const subjectType = move.subjectType as IdMove["subjectType"];
   const readableUntil = isOver ? addDays(move.cutOverAt!, idChangesDays) : null;
-  return present<IdMove>({ ...move, subjectType, readableUntil });
+  return present("IdMove", { ...move, subjectType, readableUntil });
 }
 
 const progress = ["people", "announced", "read", "readAt"] as const;

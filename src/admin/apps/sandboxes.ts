@@ -1,4 +1,4 @@
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, type Transaction } from "../../platform/database/db.ts";
 import {
   createSandbox as create,
@@ -10,20 +10,10 @@ import {
   type Sandbox,
 } from "../../sandbox/index.ts";
 import { answerCreated, answerRecord, refuseStale } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { ownAppsOf, refuseOthersApp } from "../reached.ts";
 
-const presentSandbox = ({ steps, ...sandbox }: Sandbox) =>
-  present<Schemas["Sandbox"]>({
-    ...sandbox,
-    steps: steps.map((step) => present<Schemas["SandboxStep"]>(step)),
-  });
-
-const presentCreated = ({ sandbox, accounts }: CreatedSandbox) =>
-  present<Schemas["CreatedSandbox"]>({
-    sandbox: presentSandbox(sandbox),
-    accounts: accounts.map((account) => present<Schemas["SandboxAccount"]>(account)),
-  });
+const presentSandbox = (sandbox: Sandbox) => present("Sandbox", sandbox);
 
 type OwnRequest = Pick<AdminRequest<"getSandbox">, "sandboxId" | "reach">;
 
@@ -44,7 +34,7 @@ export const createSandbox: AdminHandler<"createSandbox"> = ({ db, restoreWindow
   const { clientId, origin } = request;
   const finish = ({ tx }: { tx: Transaction }, made: CreatedSandbox) => {
     const location = `/admin/v1/sandboxes/${made.sandbox.id}`;
-    return answerCreated(tx, request, { body: presentCreated(made), location, recorded: null });
+    return answerCreated(tx, request, { body: present("CreatedSandbox", made), location, recorded: null });
   };
   return create(db, { clientId, restoreWindowDays, finish }, origin);
 };

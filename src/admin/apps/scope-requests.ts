@@ -6,13 +6,13 @@ import {
   type ScopeRequest,
 } from "../../access/index.ts";
 import { recordDifference } from "../../events/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction } from "../../platform/database/db.ts";
 import { answerCreated, differenceOf } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { readChosen } from "../reached.ts";
 
-const presentRequest = (request: ScopeRequest) => present<Schemas["ScopeRequest"]>(request);
+const presentRequest = (request: ScopeRequest) => present("ScopeRequest", request);
 
 export const requestScopes: AdminHandler<"requestScopes"> = ({ db }, request) =>
   withPrismaTransaction(db, async (tx) => {

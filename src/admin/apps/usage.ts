@@ -8,9 +8,9 @@ import {
 } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { refuseOtherFilter } from "./grants.ts";
 
@@ -25,7 +25,7 @@ async function answerBySchool<Counts extends Found, Given, Presented>(
   { db }: Pick<AdminDeps, "db">,
   { query, reach, page: { range, answer } }: Asked,
   asked: { list: (db: Queryable, given: Given & Range) => Promise<Counts[]>; given: Given },
-  presentOne: (counts: Omit<Counts, "place">) => Presented,
+  presentOne: (counts: Counts) => Presented,
 ) {
   const filter = { schoolId: query.school, clientId: query.app };
   await refuseOtherFilter({ db }, reach, filter);
@@ -37,10 +37,8 @@ async function answerBySchool<Counts extends Found, Given, Presented>(
     limit: range.limit,
     after: range.after === undefined ? undefined : (JSON.parse(range.after) as SchoolPosition),
   });
-  return answer(
-    found,
-    ({ place: _, ...counts }) => presentOne(counts),
-    ({ place, schoolId: lastSchool, clientId: lastApp }) => JSON.stringify({ place, lastSchool, lastApp }),
+  return answer(found, presentOne, ({ place, schoolId: lastSchool, clientId: lastApp }) =>
+    JSON.stringify({ place, lastSchool, lastApp }),
   );
 }
 
@@ -52,9 +50,7 @@ export const listOpenErasures: AdminHandler<"listOpenErasures"> = async (deps, r
     overdueBefore: addDays(origin.at, -deps.erasureOverdueDays),
     waitDays: deps.restoreWindowDays,
   };
-  return answerBySchool(deps, request, { list: countErasures, given }, (counts) =>
-    present<Schemas["OpenErasures"]>(counts),
-  );
+  return answerBySchool(deps, request, { list: countErasures, given }, (counts) => present("OpenErasures", counts));
 };
 
 const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
@@ -62,13 +58,13 @@ const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 export const listSeats: AdminHandler<"listSeats"> = (deps, request) => {
   const { month = monthOf(request.origin.at) } = request.query;
   return answerBySchool(deps, request, { list: listCounts, given: { month: new Date(month) } }, (counts) =>
-    present<Schemas["Seats"]>({ month, ...counts }),
+    present("Seats", { month, ...counts }),
   );
 };
 
 export const listAccessReports: AdminHandler<"listAccessReports"> = (deps, request) => {
   const { month = monthOf(request.origin.at) } = request.query;
   return answerBySchool(deps, request, { list: listReports, given: { month: new Date(month) } }, (counts) =>
-    present<Schemas["AccessReportCounts"]>({ month, ...counts }),
+    present("AccessReportCounts", { month, ...counts }),
   );
 };

@@ -3,7 +3,7 @@ import { stringify } from "csv-stringify/sync";
 import { againAfterDeadlock } from "../../access/index.ts";
 import { describeAct, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { csvFile } from "../../platform/text/csv.ts";
@@ -46,13 +46,9 @@ type CredentialBatch = Schemas["CredentialBatch"];
 type Request = AdminRequest<"takeCredentialBatch">;
 
 const presentBatch = (batch: CountedBatch): CredentialBatch => {
-  const { id, groupIds, roles, newPasswords, withQr, withLetters, onlyMissing, people, prepared } = batch;
-  const { createdAt, readyAt, handedOutAt, expiresAt } = batch;
+  const { groupIds, readyAt, handedOutAt } = batch;
   const state = handedOutAt !== null ? "HANDED_OUT" : readyAt !== null ? "READY" : "PREPARING";
-  const wishes = { newPasswords, withQr, withLetters, onlyMissing };
-  const whom = { groupIds: groupIds.length === 0 ? null : groupIds, roles };
-  const times = { createdAt, readyAt, handedOutAt, expiresAt };
-  return present<CredentialBatch>({ id, state, ...whom, ...wishes, people, prepared, ...times });
+  return present("CredentialBatch", { ...batch, state, groupIds: groupIds.length === 0 ? null : groupIds });
 };
 
 const filterOf = ({ groupIds, roles, newPasswords, withQr, onlyMissing }: Omit<BatchWishes, "schoolId">) => ({

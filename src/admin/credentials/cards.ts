@@ -19,7 +19,7 @@ import {
 } from "../../accounts/index.ts";
 import { findSchool, findSchoolLogo, type PersonId, type SchoolId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
@@ -49,7 +49,7 @@ export const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, reque
   }
   const teacher = teacherIn(reach, schoolId);
   const found = teacher === null ? [] : await listCards(deps.db, { schoolId, personId, ...teacher, ...page.range });
-  return page.answer(found, (card) => present<Schemas["LoginCard"]>(card));
+  return page.answer(found, (card) => present("LoginCard", card));
 };
 
 export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { schoolId, reach, body, origin }) =>
@@ -62,7 +62,7 @@ export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { sch
     const groupIds = asked.groupId === undefined ? undefined : [asked.groupId];
     const personIds = isWholeSchool ? undefined : await listCardHolders(tx, subject, everybody ? null : asked);
     const revoked = await revokeCardsIn(tx, { schoolId, ...(personIds && { personIds }), groupIds }, origin);
-    return { status: 200, body: present<Schemas["RevokedCards"]>({ revoked }) };
+    return { status: 200, body: present("RevokedCards", { revoked }) };
   });
 
 export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { schoolId, loginCardId, reach, origin }) =>
@@ -107,11 +107,11 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
       await giveCredentials(tx, given, { schoolId, settings, prepared, mustChange, groupIds, origin });
       const cards = given.map((holder) => presentMade(holder, { settings, prepared }));
       const skipped = holders.flatMap(({ personId, name, skip }) =>
-        skip === null ? [] : [present<Schemas["SkippedCard"]>({ personId, name, reason: skip })],
+        skip === null ? [] : [{ personId, name, reason: skip }],
       );
       const content = { schoolId, printsSecret: settings.printSecondStep, cards };
       const printId = await keepPrint(tx, deps.keys, { caller: origin.actorId, content, now: origin.at });
-      return keep(tx, { status: 201 as const, body: present<Schemas["MadeLoginCards"]>({ printId, cards, skipped }) });
+      return keep(tx, { status: 201 as const, body: present("MadeLoginCards", { printId, cards, skipped }) });
     }),
   );
 };
@@ -207,14 +207,11 @@ export async function giveCredentials(
 }
 
 export function presentMade(holder: CardHolder, given: Given): MadeLoginCard {
-  const { personId, name, className, username } = holder;
   const card = cardOf(holder, given);
-  return present<MadeLoginCard>({
-    personId,
-    name,
-    className,
-    username: username!,
-    password: given.prepared.get(personId)!.password,
+  return present("MadeLoginCard", {
+    ...holder,
+    username: holder.username!,
+    password: given.prepared.get(holder.personId)!.password,
     cardId: card?.id ?? null,
     url: card?.url ?? null,
     secondStep: card?.secondStep ?? "NONE",

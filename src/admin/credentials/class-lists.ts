@@ -9,12 +9,12 @@ import {
   revokePictureCodeIn,
 } from "../../accounts/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { answerRecord } from "../change.ts";
 import { readGroup } from "../groups/groups.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import type { AdminHandler } from "../handler.ts";
 import { changeWithPerson } from "../people/logins.ts";
 
 const disabled = () => new AppError("conflict", "class_lists_disabled", "The school does not use class lists.");
@@ -36,13 +36,13 @@ export const createClassList: AdminHandler<"createClassList"> = async (deps, req
   const url = deps.issuerUrl.replace(/\/$/, "") + classListPath;
   return withPrismaTransaction(deps.db, async (tx) => {
     await createClassListIn(tx, { groupId, schoolId, codeHash, endsAt }, origin);
-    return keep(tx, { status: 201 as const, body: present<Schemas["OpenClassList"]>({ code, url, endsAt }) });
+    return keep(tx, { status: 201 as const, body: present("OpenClassList", { code, url, endsAt }) });
   });
 };
 
 export const getClassList: AdminHandler<"getClassList"> = async ({ db }, { groupId, reach, origin }) => {
   await readGroup(db, reach, groupId);
-  return answerRecord(present<Schemas["ClassList"]>({ endsAt: await findClassListEnd(db, groupId, origin.at) }));
+  return answerRecord(present("ClassList", { endsAt: await findClassListEnd(db, groupId, origin.at) }));
 };
 
 export const endClassList: AdminHandler<"endClassList"> = async ({ db }, { groupId, reach, origin }) => {

@@ -1,8 +1,8 @@
 import type { SchoolId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { makePasswords, type MadeLogin, type PasswordsFor } from "../../accounts/index.ts";
 import { listHigherHolders } from "../../staff/index.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { readGroup } from "../groups/groups.ts";
 import { listGuests } from "../whose-person.ts";
 
@@ -16,7 +16,7 @@ function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Reques
       return new Set([...higher, ...(await listGuests(tx, { schoolId: asked.schoolId, personIds }))]);
     },
     finish: async (tx, made: MadeLogin[]) => {
-      return keep(tx, { status: 200 as const, body: made.map((login) => present<Schemas["NamedLoginSecret"]>(login)) });
+      return keep(tx, { status: 200 as const, body: made.map((login) => present("NamedLoginSecret", login)) });
     },
   });
 }

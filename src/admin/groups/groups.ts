@@ -10,7 +10,8 @@ import {
   type Group,
   type GroupId,
 } from "../../directory/index.ts";
-import { present, type Same } from "../../platform/contract-types.ts";
+import type { Same } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, isGroupReached, type Reach } from "../../staff/index.ts";
@@ -42,9 +43,7 @@ export const listClassSignIns: AdminHandler<"listClassSignIns"> = async (deps, r
     found.map(({ id }) => id),
   );
   const none = { students: 0, neverSignedIn: 0, withoutLogin: 0 };
-  return page.answer(found, ({ id, name }) =>
-    present<Schemas["ClassSignIns"]>({ id, name, ...(counts.get(id) ?? none) }),
-  );
+  return page.answer(found, (group) => present("ClassSignIns", { ...group, ...(counts.get(group.id) ?? none) }));
 };
 
 export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { groupId, reach }) =>

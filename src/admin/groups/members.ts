@@ -11,7 +11,7 @@ import {
   type PersonId,
   type SchoolId,
 } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { listUserNames } from "../../accounts/index.ts";
 import { changeInDirectory } from "../change.ts";
@@ -44,16 +44,14 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
   const logins = await listUserNames(deps.db, ids);
   const times = await listSignInTimes(deps.db, ids);
   const presentMember = (person: Person): AdminMember => {
-    const { id, name, status, homeSchoolId } = person;
+    const { id, homeSchoolId } = person;
     const role = membershipOf(person, groupId)?.role ?? person.role;
     const { username = null, hasPassword: hasLogin = false } = logins.get(id) ?? {};
     const isGuest = homeSchoolId !== schoolId && !keepsRecord(reach, homeSchoolId);
     const ofHome = <T>(value: T): T | null => (isGuest ? null : value);
-    return present<AdminMember>({
-      id,
+    return present("AdminMember", {
+      ...person,
       role,
-      name,
-      status,
       username: ofHome(username),
       hasLogin,
       isGuest,

@@ -9,7 +9,7 @@ import {
   type SeparatorName,
   type Upload,
 } from "../../imports/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { answerRecord, refuseStale } from "../change.ts";
@@ -20,22 +20,21 @@ const separatorNames = Object.keys(separators) as SeparatorName[];
 function presentColumns({ table, sheet, sheets }: Upload): Schemas["ImportColumns"] {
   const { separator, headingLine, headings, samples, mapping } = table;
   const { uses, role, className, idFromName, mode, people = "ALL" } = mapping;
-  return present<Schemas["ImportColumns"]>({
+  return present("ImportColumns", {
     sheet,
-    sheets: [...sheets],
+    sheets,
     encoding: shownEncoding(table.encoding),
-    possibleEncodings: (table.possibleEncodings ?? []).map(({ encoding, samples }) =>
-      present<Schemas["PossibleEncoding"]>({ encoding: shownEncoding(encoding), samples: [...samples] }),
-    ),
+    possibleEncodings: (table.possibleEncodings ?? []).map(({ encoding, samples }) => ({
+      encoding: shownEncoding(encoding),
+      samples,
+    })),
     separator: separatorNames.find((name) => separators[name] === separator)!,
     headingLine,
-    columns: headings.map((heading, index) =>
-      present<Schemas["ImportColumn"]>({
-        heading,
-        use: uses[index] ?? "IGNORED",
-        samples: [...(samples[index] ?? [])],
-      }),
-    ),
+    columns: headings.map((heading, index) => ({
+      heading,
+      use: uses[index] ?? "IGNORED",
+      samples: samples[index] ?? [],
+    })),
     role: role ?? "COLUMN",
     className,
     idFromName,
@@ -68,20 +67,9 @@ export const putImportColumns: AdminHandler<"putImportColumns"> = async ({ db, i
   return { status: 200, body: presentImport(await find()) };
 };
 
-function presentMapping({
-  id,
-  headings,
-  uses,
-  role,
-  idFromName,
-  mode,
-  people = "ALL",
-  usedAt,
-}: KeptMapping): Schemas["ColumnMapping"] {
-  const columns = headings.map((heading, index) =>
-    present<Schemas["MappedColumn"]>({ heading, use: uses[index] ?? "IGNORED" }),
-  );
-  return present<Schemas["ColumnMapping"]>({ id, columns, role: role ?? "COLUMN", idFromName, mode, people, usedAt });
+function presentMapping({ headings, uses, role, people = "ALL", ...mapping }: KeptMapping) {
+  const columns = headings.map((heading, index) => ({ heading, use: uses[index] ?? ("IGNORED" as const) }));
+  return present("ColumnMapping", { ...mapping, columns, role: role ?? "COLUMN", people });
 }
 
 export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (deps, request) => {

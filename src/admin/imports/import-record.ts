@@ -1,7 +1,8 @@
 import type { SchoolId } from "../../directory/index.ts";
 import type { Counts, ImportFault, ImportReach, ImportStatus } from "../../imports/index.ts";
 import { findImport, remedyOf, sumHolds } from "../../imports/index.ts";
-import { present, type Same } from "../../platform/contract-types.ts";
+import type { Same } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import type { AdminDeps, AdminRequest, Schemas } from "../handler.ts";
 import { refuseOtherSchool } from "../reached.ts";
@@ -30,31 +31,10 @@ const leaversOf = ({ people }: Counts): number => people.removed + people.left +
 
 const noLists = { renamed: 0, classesChanged: 0, groupsChanged: 0, withoutClass: 0, losingClasses: 0 };
 
-function presentSchool({
-  id,
-  name,
-  state,
-  counts,
-  holds,
-  comparedAt,
-  isOutdated,
-}: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
-  const { people, groups, memberships, before, kept = 0, lists = noLists } = counts;
-  return present<Schemas["ImportSchool"]>({
-    id,
-    name,
-    state,
-    leavers: leaversOf(counts),
-    kept,
-    people: present<Schemas["ImportPeopleCounts"]>({ ...people, leftHome: people.leftHome ?? 0 }),
-    groups: present<Schemas["ImportGroupCounts"]>(groups),
-    memberships: present<Schemas["ImportMembershipCounts"]>(memberships),
-    before: present<Schemas["ImportCountsBefore"]>(before),
-    lists: present<Schemas["ImportListCounts"]>(lists),
-    comparedAt,
-    isOutdated,
-    holds: holds.map((hold) => present<Schemas["ImportHold"]>(hold)),
-  });
+function describeSchool({ counts, ...school }: ImportStatus["schools"][number]) {
+  const { people, kept = 0, lists = noLists, ...others } = counts;
+  const leavers = leaversOf(counts);
+  return { ...school, leavers, kept, people: { ...people, leftHome: people.leftHome ?? 0 }, ...others, lists };
 }
 
 export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number =>
@@ -67,18 +47,16 @@ export const importProperties: Same<
 > = true;
 
 export function presentImport(status: ImportStatus): Schemas["Import"] {
-  const { namedSchoolIds: _, headings: _headings, speaksOf: _speaksOf, schools, rows, ...shown } = status;
+  const { schools } = status;
   const undoable = schools.flatMap(({ undoUntil }) => undoUntil ?? []);
-  return present<Schemas["Import"]>({
-    ...shown,
-    rows: rows && present<NonNullable<Schemas["ImportRows"]>>(rows),
+  return present("Import", {
+    ...status,
     leavers: countLeavers(status),
-    holds: sumHolds(schools).map((hold) => present<Schemas["ImportHoldCount"]>(hold)),
+    holds: sumHolds(schools),
     schoolYear: status.schoolYear || null,
     undoUntil: undoable.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null),
-    schools: schools.map(presentSchool),
+    schools: schools.map(describeSchool),
   });
 }
 
-export const presentFault = ({ file, line, column, field, code, message, text }: ImportFault): Schemas["ImportFault"] =>
-  present<Schemas["ImportFault"]>({ file, line, column, field, code, message, text, remedy: remedyOf(code) });
+export const presentFault = (fault: ImportFault) => present("ImportFault", { ...fault, remedy: remedyOf(fault.code) });

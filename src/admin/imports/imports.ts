@@ -9,11 +9,11 @@ import {
 } from "../../imports/index.ts";
 import { leavingSignal, startExport, TemporaryFile } from "../../platform/http/index.ts";
 import { exportRoster, rosterFormats } from "../../connections/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
 import type { Reach } from "../../staff/index.ts";
 import { answerRecord, tagOf } from "../change.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import type { AdminHandler } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { refuseUnknownSchool } from "../reached.ts";
 import { getReachedPerson } from "../whose-person.ts";
@@ -132,12 +132,9 @@ export const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, r
   return answerAfterSkip(faults, presentFault);
 };
 
-export const presentPersonImport = ({ importId, schoolId, at, change, classes }: PersonImport) =>
-  present<Schemas["PersonImport"]>({
-    importId,
-    schoolId,
-    change,
-    at,
+export const presentPersonImport = ({ classes, ...imported }: PersonImport) =>
+  present("PersonImport", {
+    ...imported,
     classesBefore: classes?.before ?? null,
     classesAfter: classes?.after ?? null,
   });

@@ -12,16 +12,14 @@ import {
   listPeopleOfImport,
   listWarnings,
   withDifference,
-  type ExistingGroup,
   type GroupChange,
   type GroupMove,
   type PersonOfImport,
-  type RosterGroup,
 } from "../../imports/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { searchTermsOf, type Page } from "../page.ts";
 import { changeByDifference, showDifference } from "./differences.ts";
 import { findOfSchool, importReach, presentFault } from "./import-record.ts";
@@ -63,15 +61,11 @@ const peopleWhere = (filter: PeopleFilter) => ({
   positionOf: ({ sortKey, key }: PersonOfImport) => JSON.stringify([sortKey, key]),
 });
 
-const presentState = (state: PersonOfImport["before"]) =>
-  state && present<NonNullable<Schemas["ImportPersonState"]>>(state);
-
 export const listImportPeople: AdminHandler<"listImportPeople"> = (deps, request) => {
   const { kind, "leaves-group": leavesGroup, search } = request.query;
   return listOfDifference(deps, request, {
     ...peopleWhere({ kind, leavesGroup: leavesGroup as GroupId | undefined, words: searchTermsOf(search) }),
-    present: ({ sortKey: _sortKey, key: _key, before, after, ...person }) =>
-      present<Schemas["ImportPerson"]>({ ...person, before: presentState(before), after: presentState(after) }),
+    present: (person) => present("ImportPerson", person),
   });
 };
 
@@ -80,7 +74,7 @@ export const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, reque
     ...peopleWhere({ kind: request.query.kept === true ? "KEPT" : "LEAVING" }),
     present: ({ id, before, sourceSystemIdentifier, losesAccess }) => {
       const { name, role, classes } = before!;
-      return present<Schemas["ImportLeaver"]>({ id: id!, name, role, sourceSystemIdentifier, classes, losesAccess });
+      return present("ImportLeaver", { id: id!, name, role, sourceSystemIdentifier, classes, losesAccess });
     },
   });
 
@@ -92,28 +86,15 @@ export const listImportChanges: AdminHandler<"listImportChanges"> = (deps, reque
       return listGroupChanges(tx, { schoolId, onlyLosing, search, naturalKey, key, limit });
     },
     positionOf: ({ naturalKey, key }: GroupChange) => JSON.stringify([naturalKey, key]),
-    present: ({ naturalKey: _naturalKey, key: _key, members, size, ...change }) =>
-      present<Schemas["ImportGroupChange"]>({
-        ...change,
-        members: present<Schemas["ImportMemberCounts"]>(members),
-        size: present<Schemas["ImportGroupSize"]>(size),
-      }),
+    present: (change) => present("ImportGroupChange", change),
   });
 
 const cut = <Entry>(all: readonly Entry[], { skip, range }: Page): Entry[] => all.slice(skip, skip + range.limit);
 
-const presentExisting = (group: ExistingGroup) => present<Schemas["ExistingGroup"]>(group);
-const presentOfRoster = (group: RosterGroup) => present<Schemas["RosterGroup"]>(group);
-
 export const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps, request) =>
   listOfDifference(deps, request, {
     find: async (tx, schoolId, page) => cut(await listLookAlikes(tx, schoolId), page),
-    present: ({ type, inRoster, existing }) =>
-      present<Schemas["ImportLookAlike"]>({
-        type,
-        inRoster: presentOfRoster(inRoster),
-        existing: presentExisting(existing),
-      }),
+    present: (lookAlike) => present("ImportLookAlike", lookAlike),
   });
 
 async function withApps(tx: Queryable, moves: readonly GroupMove[]) {
@@ -121,22 +102,7 @@ async function withApps(tx: Queryable, moves: readonly GroupMove[]) {
   return moves.map((move) => ({ ...move, apps: apps.filter(({ groupId }) => groupId === move.from.groupId) }));
 }
 
-const presentMove = ({
-  from,
-  to,
-  moving,
-  isCarriedOver,
-  endsOtherwise,
-  apps,
-}: Awaited<ReturnType<typeof withApps>>[number]) =>
-  present<Schemas["ImportGroupMove"]>({
-    from: presentExisting(from),
-    to: presentOfRoster(to),
-    moving,
-    isCarriedOver,
-    endsOtherwise,
-    apps: apps.map(({ clientId, name }) => present<Schemas["NamedApp"]>({ clientId, name })),
-  });
+const presentMove = (move: Awaited<ReturnType<typeof withApps>>[number]) => present("ImportGroupMove", move);
 
 export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async (deps, request) => {
   const { page } = request;
@@ -160,12 +126,10 @@ export const listImportFaultyRows: AdminHandler<"listImportFaultyRows"> = async 
   return answer(
     found,
     ({ line, fields, sourceId, faults }) =>
-      present<Schemas["ImportFaultyRow"]>({
+      present("ImportFaultyRow", {
         line,
         isIdReadable: sourceId !== null,
-        fields: fields.map((value, index) =>
-          present<Schemas["ImportField"]>({ heading: headings[index]?.trim() ?? "", value }),
-        ),
+        fields: fields.map((value, index) => ({ heading: headings[index]?.trim() ?? "", value })),
         faults: faults.map(presentFault),
       }),
     ({ line }) => String(line),
@@ -178,7 +142,7 @@ export const listImportWarnings: AdminHandler<"listImportWarnings"> = async (dep
   const found = await showDifference(deps, request, (db) =>
     listWarnings(db.pool, status, { skip, limit: range.limit }),
   );
-  return answerAfterSkip(found, (warning) => present<Schemas["ImportWarning"]>(warning));
+  return answerAfterSkip(found, (warning) => present("ImportWarning", warning));
 };
 
 export const leaveOutImportRows: AdminHandler<"leaveOutImportRows"> = async (deps, request) => {

@@ -15,7 +15,7 @@ import {
   type SettingName,
   type SourceKind,
 } from "../../connections/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { answerCreated, answerRecord, changeRecord, tagOf } from "../change.ts";
@@ -27,10 +27,8 @@ type Presented = Schemas["RosterConnection"];
 
 const presentConnection = ({ settings, lastFailure, ...connection }: RosterConnection): Presented => {
   const shown = Object.fromEntries(settingNames.map((name) => [name, settings[name] ?? null]));
-  return present<Presented>({
+  return present("RosterConnection", {
     ...connection,
-    times: [...connection.times],
-    daysOff: [...connection.daysOff],
     ...(shown as Record<SettingName, string | null>),
     lastFailure: lastFailure ?? "NONE",
   });
@@ -43,21 +41,15 @@ const status = ["nextRunAt", "failingSince", "lastFailure", "updatedAt"] as cons
 const recorded = ({ notifyAddresses: _, ...shown }: Presented): object =>
   Object.fromEntries(Object.entries(shown).filter(([name]) => !(status as readonly string[]).includes(name)));
 
-export const presentFailing = ({ id, name, schoolIds, failingSince, lastFailure }: RosterConnection) =>
-  present<Schemas["FailingRosterConnection"]>({
-    id,
-    name,
+export const presentFailing = ({ schoolIds, failingSince, lastFailure, ...connection }: RosterConnection) =>
+  present("FailingRosterConnection", {
+    ...connection,
     schoolId: schoolIds[0]!,
     failingSince: failingSince!,
     lastFailure: lastFailure ?? "NONE",
   });
 
-const presentRun = ({ failure, counts, ...run }: RosterRun) =>
-  present<Schemas["RosterRun"]>({
-    ...run,
-    failure: failure ?? "NONE",
-    counts: counts && present<NonNullable<Schemas["RosterRunCounts"]>>(counts),
-  });
+const presentRun = ({ failure, ...run }: RosterRun) => present("RosterRun", { ...run, failure: failure ?? "NONE" });
 
 type Asked = { rosterConnectionId: RosterConnectionId; reach: Reach };
 
@@ -72,7 +64,7 @@ export const listRosterSources: AdminHandler<"listRosterSources"> = async ({ ros
   const offered = Object.entries(rosterRuns.sources).filter(([, source]) => reach.all || !source.isForOperators);
   const sources = offered.map(([kind, { fields, secret, server }]) => {
     const needing = (wanted: string) => settingNames.filter((name) => fields[name] === wanted);
-    return present<Schemas["RosterSource"]>({
+    return present("RosterSource", {
       kind: kind as SourceKind,
       required: needing("required"),
       optional: needing("optional"),

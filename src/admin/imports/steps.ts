@@ -11,10 +11,10 @@ import {
   sumHolds,
   type UndoEntry,
 } from "../../imports/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import type { AdminHandler } from "../handler.ts";
 import { presentViewChanges } from "../view-changes.ts";
 import { changeByDifference, showDifference } from "./differences.ts";
 import { countLeavers, findOfSchool, importReach, presentImport } from "./import-record.ts";
@@ -91,30 +91,17 @@ export const previewImportUndo: AdminHandler<"previewImportUndo"> = async (deps,
   const { preview, looked } = await showDifference(deps, request, (db) =>
     previewUndo(db, status, given, request.origin, presentViewChanges),
   );
-  const { people, groups, memberships, kept } = preview;
-  const body = present<Schemas["ImportUndo"]>({
-    schoolId: preview.schoolId,
-    people: present<Schemas["ImportUndoCounts"]>(people),
-    groups: present<Schemas["ImportUndoCounts"]>(groups),
-    memberships: present<Schemas["ImportUndoMemberships"]>(memberships),
-    kept: present<Schemas["ImportUndoKept"]>(kept),
-    deletedForGood: preview.deletedForGood,
-    viewChanges: looked,
-  });
-  return { status: 200, body };
+  return { status: 200, body: present("ImportUndo", { ...preview, viewChanges: looked }) };
 };
 
-function presentEntry({ id, isPerson, name, step, reasons, changedAt, classes }: UndoEntry) {
+function presentEntry({ isPerson, name, classes, ...entry }: UndoEntry) {
   const [firstFull, firstCall, last] = Array.isArray(name) ? name : [null, null, null];
   const isNamed = firstFull !== null && firstCall !== null && last !== null;
-  return present<Schemas["ImportUndoEntry"]>({
+  return present("ImportUndoEntry", {
+    ...entry,
     kind: isPerson ? "PERSON" : "GROUP",
-    id,
     personName: isNamed ? { firstFull, firstCall, last } : null,
     groupName: Array.isArray(name) ? null : name,
-    step,
-    reasons,
-    changedAt,
     classesNow: classes.now,
     classesThen: classes.then,
   });

@@ -2,7 +2,7 @@ import type { ClientId } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { runChecks } from "../../platform/telemetry/health.ts";
@@ -29,10 +29,10 @@ export const getHealth: AdminHandler<"getHealth"> = async (deps) => {
   const checks = await runChecks(healthChecks);
   const runs = (await listJobRuns(db)).map((run) => ({ ...run, state: stateOf(run, deps) }));
   const endpoints = await listEndpoints(db);
-  const body = present<Schemas["Health"]>({
+  const body = present("Health", {
     isWell: checks.every(({ well }) => well) && runs.every(({ state }) => state === "WELL"),
-    checks: checks.map(({ check, well }) => present<Schemas["HealthCheck"]>({ name: check.name, isWell: well })),
-    jobs: runs.map((run) => present<Schemas["JobRun"]>(run)),
+    checks: checks.map(({ check, well }) => ({ name: check.name, isWell: well })),
+    jobs: runs,
     pendingDeliveries: endpoints.reduce((sum, { pending }) => sum + pending, 0),
     heldImports: await db.prisma.import.count({ where: { state: "HELD" } }),
   });
@@ -40,7 +40,7 @@ export const getHealth: AdminHandler<"getHealth"> = async (deps) => {
 };
 
 const readKeys = async (db: Queryable, { clock, idTokenSeconds }: Pick<AdminDeps, "clock" | "idTokenSeconds">) =>
-  (await describeSigningKeys(db, { now: clock(), idTokenSeconds })).map((key) => present<Schemas["SigningKey"]>(key));
+  (await describeSigningKeys(db, { now: clock(), idTokenSeconds })).map((key) => present("SigningKey", key));
 
 export const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, { page }) =>
   page.answerFrom(
@@ -97,11 +97,11 @@ export const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, re
   const named = [...(school === undefined ? [] : [ofSchool(school)]), ...(app === undefined ? [] : [ofApp(app)])];
   const subjects = named.length > 0 ? named : subjectsOf(reach);
   const points = await findFigures(db.pool, { metric, step: figureSteps[step], subjects, ...span });
-  const body = present<Schemas["Figures"]>({
+  const body = present("Figures", {
     metric,
     step,
     ...span,
-    points: points.map((point) => present<Schemas["FigurePoint"]>(point)),
+    points,
   });
   return answerRecord(body);
 };

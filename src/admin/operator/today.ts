@@ -2,7 +2,7 @@ import type { ClientId } from "../../access/index.ts";
 import { listOpenHandovers, personNameOf, type Handover, type SchoolId } from "../../directory/index.ts";
 import { findSomeFailing } from "../../connections/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import { answerRecord } from "../change.ts";
 import { findSomeDue, givenAt, listRetentionHolds, type DuePerson, type RetentionHold } from "../../retention/index.ts";
@@ -11,9 +11,7 @@ import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.
 import { findSomeImports } from "../../imports/index.ts";
 import { importReach } from "../imports/import-record.ts";
 import { presentFailing } from "../imports/roster-connections.ts";
-import { presentHandover } from "../schools/handovers.ts";
 import { refuseUnknownSchool } from "../reached.ts";
-import { presentDue } from "../schools/retention.ts";
 import { readSchoolLoginTasks } from "./today-logins.ts";
 import { mapFirst, shownOfEach, type Some } from "./today-some.ts";
 import { findToday, type TodayFound } from "./today-sql.ts";
@@ -22,8 +20,10 @@ const dayMs = 86_400_000;
 const leaverDays = 7;
 const unusedDays = 90;
 
-const presentNamed = (person: TodayFound["withoutLogin"]["first"][number]) =>
-  present<Schemas["NamedPerson"]>({ id: person.id, name: personNameOf(person) });
+const withName = <Found extends TodayFound["withoutLogin"]["first"][number]>(person: Found) => ({
+  ...person,
+  name: personNameOf(person),
+});
 
 type FoundAtSchools = TodayFound & {
   handovers: Some<Handover>;
@@ -34,31 +34,15 @@ type FoundAtSchools = TodayFound & {
 
 /** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
 function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAtSchools"] {
-  const { passwordRequests, withoutLogin, neverSignedIn, newLeavers, unusedApps, openAgreements } = found;
-  const { students, studentsWithLogin, hasApps } = found;
-  const steps = present<NonNullable<Schemas["FirstSteps"]>>({
-    hasPeople: students > 0,
-    hasLogins: studentsWithLogin > 0,
-    hasApps,
-    students,
-    studentsWithLogin,
-  });
-  return present<NonNullable<Schemas["TodayAtSchools"]>>({
-    passwordRequests: mapFirst(passwordRequests, ({ schoolId, schoolName, requestedAt, ...person }) =>
-      present<Schemas["PasswordRequest"]>({ ...presentNamed(person), schoolId, schoolName, requestedAt }),
-    ),
-    withoutLogin: mapFirst(withoutLogin, presentNamed),
-    neverSignedIn,
-    newLeavers: mapFirst(newLeavers, ({ softDeletedAt, ...person }) =>
-      present<Schemas["Leaver"]>({ ...presentNamed(person), softDeletedAt }),
-    ),
-    unusedApps,
-    openAgreements,
-    handovers: mapFirst(found.handovers, presentHandover),
-    retentionHolds: mapFirst(found.retentionHolds, (one) => present<Schemas["RetentionHold"]>(one)),
-    retentionSoon: mapFirst(found.retentionSoon, presentDue),
-    dataRequests: found.dataRequests,
-    firstSteps: isOne ? steps : null,
+  const { students, studentsWithLogin } = found;
+  const firstSteps = { ...found, hasPeople: students > 0, hasLogins: studentsWithLogin > 0 };
+  return present("TodayAtSchools", {
+    ...found,
+    passwordRequests: mapFirst(found.passwordRequests, withName),
+    withoutLogin: mapFirst(found.withoutLogin, withName),
+    newLeavers: mapFirst(found.newLeavers, withName),
+    retentionSoon: mapFirst(found.retentionSoon, withName),
+    firstSteps: isOne ? firstSteps : null,
   });
 }
 
@@ -70,12 +54,7 @@ async function findImportTasks({ db }: AdminDeps, { query, reach, origin }: Admi
     findSomeImports(db.pool, { ...asked, isWaiting: true }),
     findSomeImports(db.pool, { ...asked, state: "HELD" }),
   ]);
-  return {
-    waitingImports: mapFirst(waiting, (one) => present<Schemas["WaitingImport"]>(one)),
-    heldImports: mapFirst(held, ({ id, fileName, createdAt }) =>
-      present<Schemas["HeldImport"]>({ id, fileName, createdAt }),
-    ),
-  };
+  return { waitingImports: waiting, heldImports: held };
 }
 
 async function findRetentionTasks({ db, retentionRules }: AdminDeps, schoolIds: readonly SchoolId[], now: Date) {
@@ -115,7 +94,7 @@ export const getToday: AdminHandler<"getToday"> = async (deps, request) => {
         })
       : null;
   const noImports = { waitingImports: null, heldImports: null };
-  const body = present<Schemas["Today"]>({
+  const body = present("Today", {
     ...(ofAll || schoolIds.length > 0 ? await findImportTasks(deps, request) : noImports),
     rosterConnections: rosterConnections && mapFirst(rosterConnections, presentFailing),
     atSchools:

@@ -1,6 +1,6 @@
 import { againAfterDeadlock } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
@@ -35,9 +35,7 @@ const counts = ["sessions"] as const;
 
 export async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
   const found = await findLogin(db, personId, now);
-  if (found === null) return null;
-  const { username, hasPassword, changedAt, blockedAt, sessions } = found;
-  return present<Login>({ personId, username, hasPassword, changedAt, blockedAt, sessions });
+  return found && present("StoredLogin", { ...found, personId });
 }
 
 export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, reach, origin }) => {
@@ -48,7 +46,7 @@ export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, rea
   const usesPassword = own?.isUsed ?? (await findMayUsePassword(db.pool, { personId, now }));
   const { state: pictureCode } = await findPictureCode(db, personId);
   const mayChangePassword = own?.isAllowed ?? false;
-  const body = present<Schemas["Login"]>({ ...login, usesPassword, mayChangePassword, pictureCode });
+  const body = present("Login", { ...login, usesPassword, mayChangePassword, pictureCode });
   return { status: 200, body, headers: { ETag: tagOf(login, counts) } };
 };
 
@@ -108,7 +106,7 @@ async function changeLogin(deps: AdminDeps, request: Request & ChangeRequest, us
     },
     without: counts,
     answer({ after, headers }) {
-      const body = present<Schemas["LoginSecret"]>({ personId, username: after!.username, password });
+      const body = present("LoginSecret", { personId, username: after!.username, password });
       return { status: 200 as const, body, headers };
     },
   });
@@ -162,7 +160,7 @@ export const withdrawPasswordRequests: AdminHandler<"withdrawPasswordRequests"> 
 
 export const listSecondFactors: AdminHandler<"listSecondFactors"> = async ({ db }, { personId, reach, page }) => {
   await getReachedPerson(db, reach, personId);
-  return page.answerFrom(await factorsOf(db, personId), (factor) => present<Schemas["SecondFactor"]>(factor));
+  return page.answerFrom(await factorsOf(db, personId), (factor) => present("SecondFactor", factor));
 };
 
 export const revokeSecondFactors: AdminHandler<"revokeSecondFactors"> = (deps, request) =>

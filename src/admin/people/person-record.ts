@@ -1,6 +1,7 @@
 import { findPerson, type Change, type Person, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { listSignInTimes, type SignInTimes } from "../../access/index.ts";
-import { present, type Same } from "../../platform/contract-types.ts";
+import type { Same } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { listUserNames, type UserName } from "../../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../../staff/index.ts";
@@ -22,7 +23,7 @@ function presentPerson(person: Person, reach: Reach, { login, times }: Traces): 
   const isGuest = !keepsRecord(reach, homeSchoolId);
   const ofHome = <T>(value: T): T | null => (isGuest ? null : value);
   const isSeen = (schoolId: SchoolId) => isReached(reach, { schools: [schoolId] });
-  return present<AdminPerson>({
+  return present("AdminPerson", {
     ...person,
     sourceSystemIdentifier: ofHome(sourceSystemIdentifier),
     username: ofHome(login?.username ?? null),

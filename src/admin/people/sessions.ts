@@ -1,6 +1,6 @@
 import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import {
   endSessionIn,
@@ -19,32 +19,28 @@ import { getReachedPerson } from "../whose-person.ts";
 
 export const presentTime = (time: string | null): string | null => time && new Date(time).toISOString();
 
-export const presentSession = (session: PersonSession) => present<Schemas["PersonSession"]>(session);
+export const presentSession = (session: PersonSession) => present("PersonSession", session);
 
 export const presentConsent = (consent: ConsentOfPerson) =>
-  present<NonNullable<Schemas["PersonConsent"]>>({ ...consent, scopes: consent.scopes as Schemas["AppScope"][] });
+  present("PersonConsent", { ...consent, scopes: consent.scopes as Schemas["AppScope"][] });
 
 /** `chosen`: the school that they chose for each app. */
 type OfPerson = { consents: readonly ConsentOfPerson[]; chosen: ReadonlyMap<string, string>; isGuest: boolean };
 
 /** Omits schools that the caller does not reach and their groups; of guests, sign-ins too. */
 export function presentAppOfPerson(app: AppOfPerson, reach: Reach, { consents, chosen, isGuest }: OfPerson) {
-  const { clientId, name, maySignIn, isUser, isPerson, schools, groups, firstSignInAt, lastSignInAt } = app;
+  const { clientId, schools, groups, firstSignInAt, lastSignInAt } = app;
   const consent = isGuest ? undefined : consents.find((one) => one.clientId === clientId);
   const isSeen = ({ id }: { id: SchoolId }) => isReached(reach, { schools: [id] });
   const choices = isGuest || app.signOnSchools.length < 2 ? [] : app.signOnSchools;
-  return present<Schemas["AppOfPerson"]>({
-    clientId,
-    name,
-    maySignIn,
-    isUser,
-    isPerson,
+  return present("AppOfPerson", {
+    ...app,
     attributes: attributesOf(app),
     schools: schools.filter(isSeen),
     groups: groups.filter(({ schoolId }) => isReached(reach, { schools: [schoolId] })),
     firstSignInAt: isGuest ? null : presentTime(firstSignInAt),
     lastSignInAt: isGuest ? null : presentTime(lastSignInAt),
-    consent: consent === undefined ? null : presentConsent(consent),
+    consent: consent ? presentConsent(consent) : null,
     chosenSchool: choices.filter(isSeen).find(({ id }) => id === chosen.get(clientId)) ?? null,
   });
 }

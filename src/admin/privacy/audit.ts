@@ -1,6 +1,6 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { listAudit as list, personActor, type RecordedAudit } from "../../events/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { Reach } from "../../staff/index.ts";
 import { appActor, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
 import { findNames, type Names } from "../names.ts";
@@ -16,7 +16,7 @@ const afterPrefix = (prefix: string, actorId: string): string | null =>
 function presentActor({ actorId, actorRole }: RecordedAudit, withPeople: boolean): Schemas["AuditActor"] {
   const [personId, clientId] = [afterPrefix(personActor(""), actorId ?? ""), afterPrefix(appActor(""), actorId ?? "")];
   const isProgram = personId === null && clientId === null && actorId !== "person";
-  return present<Schemas["AuditActor"]>({
+  return present("AuditActor", {
     personId: withPeople ? personId : null,
     clientId,
     program: isProgram ? actorId : null,
@@ -71,30 +71,25 @@ export async function findLineNames(
 }
 
 export function presentLine(line: RecordedAudit, withPeople: boolean, names: LineNames): Schemas["AuditLine"] {
-  const { id, at, action, clientId, personId, schoolId, requestId } = line;
+  const { clientId, personId } = line;
   const withDifference = withPeople || personId === null;
   const actor = presentActor(line, withPeople);
   const { groupIds, importId } = subjectsOf(line);
-  return present<Schemas["AuditLine"]>({
-    id,
-    at,
-    action,
+  return present("AuditLine", {
+    ...line,
     actor,
-    clientId,
-    schoolId,
-    requestId,
     personId: withPeople ? personId : null,
     before: withDifference ? (line.before as Named | null) : null,
     after: withDifference ? (line.after as Named | null) : null,
     detail: withoutValue(line.detail as Named, withPeople ? null : personId),
-    names: present<Schemas["AuditNames"]>({
+    names: {
       actor: names.actors.ofPerson(actor.personId),
       actorApp: names.actors.ofApp(actor.clientId),
       person: withPeople ? names.people.ofPerson(personId) : null,
       app: names.actors.ofApp(clientId),
       groups: withPeople ? groupIds.flatMap((id) => names.groups.get(id) ?? []) : [],
       file: withPeople && importId !== null ? (names.files.get(importId) ?? null) : null,
-    }),
+    },
   });
 }
 

@@ -10,7 +10,7 @@ import {
   type DataRequest,
   type SchoolId,
 } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, type Reach } from "../../staff/index.ts";
@@ -23,20 +23,12 @@ type Role = NonNullable<Schemas["DataRequestCloser"]>["role"];
 
 /** Names the person only to those who reach their home school, which may be another one by now. */
 export const presentDataRequest = ({ person, closedBy, ...request }: DataRequest, reach: Reach) =>
-  present<Schemas["DataRequest"]>({
-    id: request.id,
-    schoolId: request.schoolId,
-    person: person && keepsRecord(reach, person.homeSchoolId) ? { id: person.id, name: person.name } : null,
-    askedBy: request.askedBy,
+  present("DataRequest", {
+    ...request,
+    person: person && keepsRecord(reach, person.homeSchoolId) ? person : null,
     state: request.closedAt === null ? "OPEN" : "CLOSED",
-    receivedOn: request.receivedOn,
-    dueOn: request.dueOn,
-    daysLeft: request.daysLeft,
     extension: request.extension ?? "NONE",
-    extendedAt: request.extendedAt,
-    exportedAt: request.exportedAt,
     outcome: request.outcome ?? "NONE",
-    closedAt: request.closedAt,
     closedBy: closedBy && { role: closedBy.role as Role, name: closedBy.name },
   });
 
@@ -54,7 +46,7 @@ export async function readSomeDataRequests(
   { schoolIds, reach, now }: { schoolIds: readonly SchoolId[]; reach: Reach; now: Date },
 ) {
   const first = await list(db, { schoolIds, isOpen: true, byDueDay: true, limit: shownOnToday, now });
-  return present<Schemas["SomeDataRequests"]>({
+  return present("SomeDataRequests", {
     ...(await countDataRequests(db, { schoolIds, now })),
     first: first.map((one) => presentDataRequest(one, reach)),
   });

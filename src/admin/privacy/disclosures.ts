@@ -1,10 +1,10 @@
 import { listDisclosures, type Disclosure } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { listDeliveriesOf, type DeliveryOfSubject } from "../../webhooks/index.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import type { AdminHandler } from "../handler.ts";
 import { getReachedPerson } from "../whose-person.ts";
 
 /** Limit for deliveries of one person. */
@@ -12,34 +12,24 @@ const most = 1000;
 
 type Known = { schools: ReadonlyMap<SchoolId, string>; deliveries: readonly DeliveryOfSubject[] };
 
-function presentDisclosure({ periods, signIn, ...one }: Disclosure, reach: Reach, { schools, deliveries }: Known) {
+function presentDisclosure({ periods, ...one }: Disclosure, reach: Reach, { schools, deliveries }: Known) {
   const sent = deliveries.find(({ clientId, state }) => clientId === one.clientId && state === "DELIVERED");
   const named = (id: SchoolId): { id: SchoolId; name: string }[] => {
     const name = schools.get(id);
     return name !== undefined && isReached(reach, { schools: [id] }) ? [{ id, name }] : [];
   };
   const isOlder = (since: Date): boolean => since <= one.recordedSince;
-  return present<Schemas["Disclosure"]>({
-    clientId: one.clientId,
-    name: one.name,
-    provider: one.provider,
-    deletedAt: one.deletedAt,
-    recordedSince: one.recordedSince,
-    periods: periods.map(({ since, until, attributes, schoolIds, agreed }) =>
-      present<Schemas["DisclosurePeriod"]>({
-        since: isOlder(since) ? null : since,
-        until,
-        attributes,
-        schools: schoolIds.flatMap(named),
-        agreements: agreed.flatMap(({ schoolId, agreementId, version, since: acceptedAt }) =>
-          named(schoolId).map((school) =>
-            present<Schemas["DisclosureAgreement"]>({ agreementId, version, acceptedAt, school }),
-          ),
-        ),
-      }),
-    ),
-    signIn: signIn && present<NonNullable<Schemas["DisclosureAtSignIn"]>>(signIn),
-    lastReadAt: one.lastReadAt,
+  return present("Disclosure", {
+    ...one,
+    periods: periods.map(({ since, until, attributes, schoolIds, agreed }) => ({
+      since: isOlder(since) ? null : since,
+      until,
+      attributes,
+      schools: schoolIds.flatMap(named),
+      agreements: agreed.flatMap(({ schoolId, since: acceptedAt, ...agreement }) =>
+        named(schoolId).map((school) => ({ ...agreement, acceptedAt, school })),
+      ),
+    })),
     lastSentAt: sent?.finishedAt ?? null,
   });
 }

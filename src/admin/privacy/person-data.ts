@@ -2,7 +2,7 @@ import { listAppsOfPerson, listReportsOf } from "../../access/index.ts";
 import { findPerson, listDataRequests, noteExport, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../../events/index.ts";
 import { listPersonImports } from "../../imports/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
 import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../../platform/http/index.ts";
 import { recordAtHome } from "../../accounts/index.ts";
@@ -46,14 +46,14 @@ async function readLines(
   return lines;
 }
 
-const presentEntry = (entry: StoredEntry) => present<Schemas["StoredEntry"]>(entry);
+const presentEntry = (entry: StoredEntry) => present("StoredEntry", entry);
 const presentTime = (entry: { clientId: string | null; at: Date; what: string; until: Date | null }) =>
-  present<Schemas["StoredEntry"]>({ ...entry, lastUsedAt: null, schoolId: null });
+  present("StoredEntry", { ...entry, lastUsedAt: null, schoolId: null });
 
 const presentReport = (report: Awaited<ReturnType<typeof listReportsOf>>[number]) => {
   const { type, identifier, trial, reportedAt: at, until, clientId, schoolId } = report;
   const what = [type, trial && "TRIAL", identifier].filter(Boolean).join(" ");
-  return present<Schemas["StoredEntry"]>({ what, at, lastUsedAt: null, until, clientId, schoolId });
+  return present("StoredEntry", { what, at, lastUsedAt: null, until, clientId, schoolId });
 };
 
 // Who of the staff did something is not the person's data (European Court of Justice, C-579/21); in which role is.
@@ -94,8 +94,8 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   const actions = (await readLines(db, { actorId: personActor(personId) }, inTurn)).filter(isSeen);
   const names = await inTurn(() => findLineNames({ db }, reach, [...lines, ...actions]));
   const entries = (of: StoredEntry[]) => of.filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentEntry);
-  const body = present<Schemas["PersonData"]>({
-    madeAt: origin.at,
+  const body: Schemas["PersonData"] = {
+    madeAt: origin.at.toISOString(),
     isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
     retention: await readPeriods(deps, homeSchoolId),
     exemption: await readExemption(db, personId),
@@ -131,7 +131,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     deliveries: deliveries.map(({ clientId, at, state: what, finishedAt: until }) =>
       presentTime({ clientId, at, what, until }),
     ),
-  });
+  };
   await withPrismaTransaction(db, async (tx) => {
     await recordAtHome(tx, { ...origin, action: "person_data_read", personId });
     if (homeSchoolId !== null) await noteExport(tx, { personId, schoolId: homeSchoolId, at: origin.at });

@@ -9,7 +9,7 @@ import {
   type ScopeName,
 } from "../../access/index.ts";
 import { findRetention, type Retention, type SchoolId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import {
   activities,
@@ -26,7 +26,7 @@ import {
   type PeopleCategory,
   type Words,
 } from "../../privacy/index.ts";
-import { presentCatalogueGrant, presentReads } from "../apps/catalogue.ts";
+import { presentCatalogueGrant } from "../apps/catalogue.ts";
 import { answerRecord } from "../change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
 import { refuseOtherSchool } from "../reached.ts";
@@ -35,29 +35,33 @@ import { readSchool } from "../schools/schools.ts";
 type ProcessingActivity = Schemas["ProcessingActivity"];
 
 const termsOf = <Code extends string>(codes: readonly Code[], words: Readonly<Record<Code, Words>>) =>
-  codes.map((code) => present<Schemas["PrivacyTerm"]>({ code, text: words[code] }));
+  codes.map((code) => ({ code, text: words[code] }));
 
-const presentData = (code: DataCategory, kept: Words) =>
-  present<Schemas["ProcessedData"]>({ code, text: dataCategories[code], kept });
+const describeData = (code: DataCategory, kept: Words) => ({ code, text: dataCategories[code], kept });
 
 type Recipient = Schemas["ProcessingRecipient"];
 
-const presentRecipient = (named: Pick<Recipient, "kind" | "name"> & Partial<Recipient>): Recipient =>
-  present<Recipient>({ country: null, purpose: null, contact: null, privacyUrl: null, ...named });
+const describeRecipient = (named: Pick<Recipient, "kind" | "name"> & Partial<Recipient>): Recipient => ({
+  country: null,
+  purpose: null,
+  contact: null,
+  privacyUrl: null,
+  ...named,
+});
 
 const listOwn = (operator: AdminDeps["operator"], days: Days): ProcessingActivity[] =>
   Object.entries<Activity>(activities).map(([code, { name, purpose, people, data }]) =>
-    present<ProcessingActivity>({
+    present("ProcessingActivity", {
       kind: "SERVICE",
       code,
       name,
       purpose,
       purposes: [],
       people: termsOf(people, peopleCategories),
-      data: data.map((category) => presentData(category, keptFor(category, days).text)),
+      data: data.map((category) => describeData(category, keptFor(category, days).text)),
       withheld: [],
       recipients: [
-        presentRecipient({
+        describeRecipient({
           kind: "OPERATOR",
           name: operator.name,
           contact: operator.legalNoticeUrl,
@@ -105,13 +109,13 @@ function dataOf(app: AppWithData, granted: readonly AppAttribute[]): DataCategor
 type InForce = { acceptedAt: Date; agreement: Agreement } | undefined;
 
 const listRecipients = (app: AppWithData, inForce: InForce) => [
-  presentRecipient({
+  describeRecipient({
     kind: "PROVIDER",
     name: app.provider,
     contact: app.supportAddress,
     privacyUrl: app.privacyUrl,
   }),
-  ...(inForce?.agreement.subprocessors ?? []).map((one) => presentRecipient({ kind: "SUBPROCESSOR", ...one })),
+  ...(inForce?.agreement.subprocessors ?? []).map((one) => describeRecipient({ kind: "SUBPROCESSOR", ...one })),
 ];
 
 /** What the agreement says of the items that the school gives. */
@@ -121,7 +125,7 @@ const listPurposes = ({ attributes, scopes }: Pick<Agreement, "attributes" | "sc
     ...scopes.map(({ scope, ...need }) => ({ item: scope, ...need })),
   ]
     .filter(({ item }) => [...given.attributes, ...given.scopes].some((one) => one === item))
-    .map((need) => present<Schemas["ProcessingPurpose"]>(need));
+    .map((need) => present("ProcessingPurpose", need));
 
 /** When the provider deletes data: as it agreed with the school. */
 function keptInApp(inForce: InForce, days: Days): Words {
@@ -134,26 +138,21 @@ function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingA
   const data = dataOf(app, app.attributes);
   const registered = dataOf({ ...app, scopes: app.registeredScopes }, appAttributes);
   const withheld = registered.filter((category) => !data.includes(category));
-  return present<ProcessingActivity>({
+  return present("ProcessingActivity", {
     kind: "APP",
     code: app.clientId,
     name: { de: app.name, en: app.name },
     purpose: app.purpose,
     purposes: inForce === undefined ? [] : listPurposes(inForce.agreement, app),
     people: termsOf(peopleOf(app), peopleCategories),
-    data: data.map((category) => presentData(category, keptInApp(inForce, days))),
+    data: data.map((category) => describeData(category, keptInApp(inForce, days))),
     withheld: termsOf(withheld, dataCategories),
     recipients: listRecipients(app, inForce),
-    agreement:
-      inForce === undefined
-        ? null
-        : present<NonNullable<Schemas["ProcessingAgreement"]>>({
-            version: inForce.agreement.version,
-            sha256: inForce.agreement.document?.sha256 ?? null,
-            acceptedAt: inForce.acceptedAt,
-          }),
+    agreement: inForce
+      ? { ...inForce.agreement, sha256: inForce.agreement.document?.sha256 ?? null, acceptedAt: inForce.acceptedAt }
+      : null,
     grant: app.grant && presentCatalogueGrant(app.grant),
-    reads: presentReads(app.reads),
+    reads: app.reads,
   });
 }
 
@@ -169,13 +168,7 @@ async function listApps({ db }: AdminDeps, schoolId: SchoolId, days: Days): Prom
 const listPeriods = (retention: Retention) =>
   (Object.keys(retentionWords) as (keyof typeof retentionWords)[])
     .filter((code) => retention[code] > 0)
-    .map((code) =>
-      present<Schemas["ProcessingPeriod"]>({
-        code,
-        text: retentionText(code, retention[code]),
-        reason: retention[`${code}Reason`],
-      }),
-    );
+    .map((code) => ({ code, text: retentionText(code, retention[code]), reason: retention[`${code}Reason`] }));
 
 /** Not in the audit log: the record names no person. */
 export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (deps, { schoolId, reach, origin }) => {
@@ -185,7 +178,7 @@ export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (d
   const retention = (await findRetention(db.pool, schoolId, deps.retentionRules.defaults))!;
   const { leftMonths, inactiveMonths, restoreDays: deletedPersonDays, auditDays } = retention;
   const days: Days = { ...deps.retention, leftMonths, inactiveMonths, deletedPersonDays, auditDays };
-  const body = present<Schemas["ProcessingRecord"]>({
+  const body = present("ProcessingRecord", {
     madeAt: origin.at,
     school,
     operator,

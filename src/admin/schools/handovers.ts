@@ -13,26 +13,20 @@ import {
   type SchoolId,
 } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { answerCreated, answerRecord } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { getReachedPerson } from "../whose-person.ts";
 
-export const presentHandover = ({ from, to, pupils, ...rest }: Handover) =>
-  present<Schemas["Handover"]>({
-    ...rest,
-    from: { id: from.id, name: from.name },
-    to: { id: to.id, name: to.name },
-    pupils: pupils.map((pupil) => present<Schemas["HandoverPupil"]>(pupil)),
-  });
+export const presentHandover = (handover: Handover) => present("Handover", handover);
 
 export const listReceivingSchools: AdminHandler<"listReceivingSchools"> = async ({ db }, { query, page }) => {
   const schools = await listSchools(storeOf(db), { search: query.search, ...page.range });
-  return page.answer(schools, ({ id, name, address }) =>
-    present<Schemas["ReceivingSchool"]>({ id, name, city: address.city }),
+  return page.answer(schools, ({ address, ...school }) =>
+    present("ReceivingSchool", { ...school, city: address.city }),
   );
 };
 

@@ -11,7 +11,7 @@ import {
   type Merger,
   type SchoolId,
 } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { mergeClassTeachers, separateClassTeachers } from "../../staff/index.ts";
@@ -19,12 +19,7 @@ import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 import { presentViewChanges } from "../view-changes.ts";
 
-const presentMerger = ({ from, into, ...rest }: Merger) =>
-  present<Schemas["SchoolMerger"]>({
-    ...rest,
-    from: { id: from.id, name: from.name },
-    into: { id: into.id, name: into.name },
-  });
+const presentMerger = (merger: Merger) => present("SchoolMerger", merger);
 
 export const listSchoolMergers: AdminHandler<"listSchoolMergers"> = async ({ db }, { schoolId, origin, page }) =>
   page.answer(await listMergers(db, { schoolId, now: origin.at, ...page.range }), presentMerger);
@@ -55,7 +50,6 @@ async function presentPreview(
   { merged, apps, staffRoles }: Result,
   { schoolId, views }: { schoolId: SchoolId; views: Schemas["ViewChange"][] },
 ) {
-  const { id: _id, groupIds: _groups, ...counts } = merged;
   const named = await prisma.app.findMany({
     where: { clientId: { in: apps.map(({ clientId }) => clientId) } },
     select: { clientId: true, name: true },
@@ -63,11 +57,11 @@ async function presentPreview(
   });
   const connections = await prisma.upstreamConnection.count({ where: { schoolId } });
   const byId = new Map(apps.map((app) => [app.clientId as string, app]));
-  return present<Schemas["SchoolMergerPreview"]>({
-    ...counts,
+  return present("SchoolMergerPreview", {
+    ...merged,
     staffRoles,
     connections,
-    apps: named.map(({ clientId, name }) => present<Schemas["MergedApp"]>({ ...byId.get(clientId)!, clientId, name })),
+    apps: named.map((app) => ({ ...byId.get(app.clientId)!, ...app })),
     views,
   });
 }

@@ -7,7 +7,7 @@ import {
   type SchoolId,
 } from "../../directory/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
 import {
   countDue,
@@ -46,17 +46,11 @@ const appliedOf = (retention: Retention, name: keyof RetentionDefaults) => ({
 });
 
 const presentApplied = (retention: Retention) =>
-  present<Schemas["AppliedRetention"]>({
-    leftMonths: present<Schemas["AppliedLeftMonths"]>({
-      ...appliedOf(retention, "leftMonths"),
-      from: retention.leftFrom,
-    }),
-    inactiveMonths: present<Schemas["AppliedInactiveMonths"]>({
-      ...appliedOf(retention, "inactiveMonths"),
-      includesRoster: retention.inactiveRoster,
-    }),
-    restoreDays: present<Schemas["AppliedDays"]>(appliedOf(retention, "restoreDays")),
-    auditDays: present<Schemas["AppliedDays"]>(appliedOf(retention, "auditDays")),
+  present("AppliedRetention", {
+    leftMonths: { ...appliedOf(retention, "leftMonths"), from: retention.leftFrom },
+    inactiveMonths: { ...appliedOf(retention, "inactiveMonths"), includesRoster: retention.inactiveRoster },
+    restoreDays: appliedOf(retention, "restoreDays"),
+    auditDays: appliedOf(retention, "auditDays"),
   });
 
 /** For how long data is kept: at a school as it decided, otherwise as the service does. */
@@ -79,7 +73,7 @@ export const getRetention: AdminHandler<"getRetention"> = async ({ db, retention
   if (retention === null) throw schoolUnknown();
   const [hold] = await listRetentionHolds(db, [schoolId]);
   const policy: Policy = await findPolicy(db, { schoolId });
-  const body = present<Schemas["SchoolRetention"]>({
+  const body = present("SchoolRetention", {
     policy,
     applied: presentApplied(retention),
     limits,
@@ -97,11 +91,10 @@ export const { put: putRetention } = settingsOfSchool<Policy, Policy>(
     putPolicy(tx, { subject: { schoolId }, policy, rules }, origin),
 );
 
-export const presentDue = ({ firstFull, firstCall, last, ...due }: DuePerson) =>
-  present<Schemas["RetentionDuePerson"]>({ ...due, name: personNameOf({ firstFull, firstCall, last }) });
+export const presentDue = (due: DuePerson) => present("RetentionDuePerson", { ...due, name: personNameOf(due) });
 
 const presentCount = (counts: DueCounts, { hold }: RetentionRules) =>
-  present<Schemas["RetentionCount"]>({ ...counts, isHeld: isUnusual(hold, counts.due, counts.people) });
+  present("RetentionCount", { ...counts, isHeld: isUnusual(hold, counts.due, counts.people) });
 
 const shownInPreview = 100;
 
@@ -139,7 +132,7 @@ export const releaseRetention: AdminHandler<"releaseRetention"> = async ({ db },
 
 export const getServiceRetention: AdminHandler<"getServiceRetention"> = async ({ db, retentionRules }) => {
   const { defaults, limits, noticeDays, hold } = retentionRules;
-  const body = present<Schemas["ServiceRetention"]>({
+  const body = present("ServiceRetention", {
     defaults,
     limits,
     noticeDays,
@@ -182,7 +175,7 @@ const dayOf = (until: Date): string => new Date(until.getTime() - 1).toISOString
 
 export async function readExemption(db: RecordStore, personId: PersonId): Promise<Schemas["RetentionExemption"]> {
   const found = await findExemption(db, personId);
-  return found && present<NonNullable<Schemas["RetentionExemption"]>>({ ...found, until: dayOf(found.until) });
+  return found && present("RetentionExemption", { ...found, until: dayOf(found.until) });
 }
 
 export const getPersonRetention: AdminHandler<"getPersonRetention"> = async (deps, { personId, reach, origin }) => {
@@ -190,10 +183,7 @@ export const getPersonRetention: AdminHandler<"getPersonRetention"> = async (dep
   await getReachedPerson(db, reach, personId);
   const due = await findDue(db.pool, givenAt(retentionRules, origin.at), personId);
   const exemption = await readExemption(db, personId);
-  const body = present<Schemas["PersonRetention"]>({
-    due: due && present<NonNullable<Schemas["RetentionDue"]>>(due),
-    exemption,
-  });
+  const body = present("PersonRetention", { due, exemption });
   return { status: 200, body, headers: { ETag: tagOf({ exemption }) } };
 };
 

@@ -8,7 +8,7 @@ import {
   writeCardSettings,
 } from "../../accounts/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { closeEmergencyIn, findWayInSettings, openEmergencyIn, putWayInIn } from "../../upstream/index.ts";
@@ -35,7 +35,7 @@ export const settingsOfSchool = <Settings extends object, Body>(
 });
 
 export const { get: getCardSettings, put: putCardSettings } = settingsOfSchool(
-  async (db, schoolId) => present<Schemas["CardSettings"]>(await readCardSettings(db, schoolId)),
+  async (db, schoolId) => present("CardSettings", await readCardSettings(db, schoolId)),
   (tx, { schoolId, body, origin }: Put<Schemas["CardSettingsInput"]>) => writeCardSettings(tx, schoolId, body, origin),
 );
 
@@ -43,7 +43,7 @@ export const { get: getSignInSettings, put: putSignInSettings } = settingsOfScho
   async (db, schoolId) => {
     const settings = await findSignInSettings(db, schoolId);
     if (settings === null) throw schoolUnknown();
-    return present<Schemas["SignInSettings"]>(settings);
+    return present("SignInSettings", settings);
   },
   (tx, { schoolId, body, origin }: Put<Schemas["SignInSettings"]>) => putSignIn(tx, { schoolId, ...body }, origin),
 );
@@ -80,7 +80,7 @@ export const { get: getWayIn, put: putWayIn } = settingsOfSchool(
     const { linkName, localPasswords, emergencyUntil } = await findWayInSettings(db, schoolId);
     const isOpen = emergencyUntil !== null && emergencyUntil > clock();
     const url = linkName === null ? null : new URL(`/s/${linkName}`, issuerUrl).href;
-    return present<Schemas["WayIn"]>({ linkName, url, localPasswords, emergencyUntil: isOpen ? emergencyUntil : null });
+    return present("WayIn", { linkName, url, localPasswords, emergencyUntil: isOpen ? emergencyUntil : null });
   },
   (tx, { schoolId, body, origin }: Put<Schemas["WayInInput"]>) => putWayInIn(tx, { schoolId, ...body }, origin),
 );

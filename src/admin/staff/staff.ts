@@ -9,7 +9,7 @@ import {
   type SchoolId,
 } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction, type Store } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
@@ -33,20 +33,8 @@ import { readTime, searchTermsOf } from "../page.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "../reached.ts";
 import { getReachedPerson, type PersonReach } from "../whose-person.ts";
 
-export const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, endsAt, givenAt }: StaffRole) =>
-  present<Schemas["StaffRole"]>({
-    id,
-    role,
-    schoolIds,
-    clientIds,
-    reason,
-    holder: {
-      personId: "personId" in holder ? holder.personId : null,
-      clientId: "clientId" in holder ? holder.clientId : null,
-    },
-    endsAt,
-    givenAt,
-  });
+export const presentRole = (role: StaffRole) =>
+  present("StaffRole", { ...role, holder: { personId: null, clientId: null, ...role.holder } });
 
 export const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
   const { personId, clientId, roles } = caller;
@@ -56,12 +44,12 @@ export const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
     personId === null ? null : findPerson(db, personId),
     all || among.length === 0 ? [] : listSchools(storeOf(db), { limit: among.length, among }),
   ]);
-  const body = present<Schemas["Me"]>({
+  const body = present("Me", {
     personId,
     clientId,
     name: person?.name ?? null,
     roles: roles.map(presentRole),
-    schools: schools.map(({ id, name }) => ({ id, name })),
+    schools,
   });
   return answerRecord(body);
 };
@@ -89,7 +77,7 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
   const presentNamed = (role: StaffRole) => {
     const shown = presentRole(withinReach(reach, role));
     const { personId, clientId } = shown.holder;
-    return present<Schemas["ListedStaffRole"]>({
+    return present("ListedStaffRole", {
       ...shown,
       personName: names.ofPerson(personId),
       appName: names.ofApp(clientId),
@@ -150,7 +138,7 @@ export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = (
 export const listProposedTeachers: AdminHandler<"listProposedTeachers"> = async ({ db }, request) => {
   const { schoolId, origin, page } = request;
   const proposals = await listProposed(db.pool, { schoolId, now: origin.at });
-  return page.answerFrom(proposals, (proposal) => present<Schemas["ClassTeacherProposal"]>(proposal));
+  return page.answerFrom(proposals, (proposal) => present("ClassTeacherProposal", proposal));
 };
 
 export const giveClassTeacherRoles: AdminHandler<"giveClassTeacherRoles"> = ({ db }, request) =>
@@ -170,17 +158,12 @@ export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, req
   const personIds = found.map(({ id }) => id);
   const logins = await listUserNames(deps.db, personIds);
   const roles = await listRolesOf(deps.db, { personIds, now: origin.at });
-  const presentPerson = ({ id, status, name, blockedAt, purgeAt, createdAt }: Person) =>
-    present<Schemas["StaffPerson"]>({
-      id,
-      status,
-      name,
-      username: logins.get(id)?.username ?? null,
-      hasLogin: logins.get(id)?.hasPassword ?? false,
-      blockedAt,
-      purgeAt,
-      createdAt,
-      roles: (roles.get(id) ?? []).map(presentRole),
+  const presentPerson = (person: Person) =>
+    present("StaffPerson", {
+      ...person,
+      username: logins.get(person.id)?.username ?? null,
+      hasLogin: logins.get(person.id)?.hasPassword ?? false,
+      roles: (roles.get(person.id) ?? []).map(presentRole),
     });
   return page.answer(found, presentPerson);
 };
@@ -193,7 +176,7 @@ export const createStaffPerson: AdminHandler<"createStaffPerson"> = async (deps,
     const rules = { giver: caller.roles, supportRoleDays: deps.supportRoleDays };
     const personId = await createStaff(change, person, rules);
     const recorded = await readPerson(change.tx, reach, personId);
-    const body = present<Schemas["LoginSecret"]>({ personId, username: recorded.username!, password });
+    const body = present("LoginSecret", { personId, username: recorded.username!, password });
     return answerCreated(change.tx, request, { body, location: `/admin/v1/people/${personId}`, recorded });
   });
 };

@@ -1,4 +1,5 @@
-import { present, type Same } from "../../platform/contract-types.ts";
+import type { Same } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { makeRowLock } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
@@ -23,7 +24,7 @@ export async function presentConnections(
   const schools = await prisma.school.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
   const names = new Map(schools.map(({ id, name }) => [id, name]));
   return connections.map((connection) =>
-    present<PresentedConnection>({
+    present("UpstreamConnection", {
       ...connection,
       ...addressesOf(issuerUrl, connection.id),
       schoolName: names.get(connection.schoolId) ?? "",

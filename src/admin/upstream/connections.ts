@@ -1,5 +1,5 @@
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction } from "../../platform/database/db.ts";
 import {
   createConnectionIn,
@@ -112,7 +112,7 @@ export const updateUpstreamMetadata: AdminHandler<"updateUpstreamMetadata"> = as
   const found = await deps.upstream.checkConnection(id);
   if (found === null) throw connectionUnknown();
   const endpoints = found.kind === "reached" ? found.endpoints : null;
-  const body = present<Schemas["UpstreamCheck"]>({
+  const body = present("UpstreamCheck", {
     isReached: found.kind === "reached",
     authorizationEndpoint: endpoints?.authorization ?? null,
     tokenEndpoint: endpoints?.token ?? null,

@@ -1,6 +1,6 @@
 import { changeDirectory } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type Link,
   type RefusalId,
 } from "../../upstream/index.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import type { AdminHandler } from "../handler.ts";
 import { withPerson } from "../people/logins.ts";
 import { getReachedConnection } from "./connection-record.ts";
 import { getReachedPerson } from "../whose-person.ts";
@@ -29,8 +29,7 @@ export const listUpstreamLinks: AdminHandler<"listUpstreamLinks"> = async (deps,
   });
   return answer(
     found,
-    ({ personId, name, issuer, subject, linkedAt, linkedBy, lastSignInAt }) =>
-      present<Schemas["UpstreamLink"]>({ personId, name, issuer, subject, linkedAt, linkedBy, lastSignInAt }),
+    (link) => present("UpstreamLink", link),
     ({ personId }) => personId,
   );
 };
@@ -38,12 +37,8 @@ export const listUpstreamLinks: AdminHandler<"listUpstreamLinks"> = async (deps,
 /** A person has at most a few. */
 const mostOfPerson = 100;
 
-const presentOfPerson = (link: Link, schools: ReadonlyMap<string, string>) => {
-  const { connectionId, connectionName, schoolId, issuer, linkedAt, linkedBy, lastSignInAt } = link;
-  const schoolName = schools.get(schoolId) ?? "";
-  const of = { connectionId, connectionName, schoolId, schoolName, issuer, linkedAt, linkedBy, lastSignInAt };
-  return present<Schemas["PersonUpstreamLink"]>(of);
-};
+const presentOfPerson = (link: Link, schools: ReadonlyMap<string, string>) =>
+  present("PersonUpstreamLink", { ...link, schoolName: schools.get(link.schoolId) ?? "" });
 
 export const listUpstreamLinksOfPerson: AdminHandler<"listUpstreamLinksOfPerson"> = async (deps, request) => {
   const { db } = deps;
@@ -75,9 +70,7 @@ export const listUpstreamRefusals: AdminHandler<"listUpstreamRefusals"> = async 
     limit: range.limit,
     after: range.after as RefusalId | undefined,
   };
-  return answer(await listRefusals(deps.db, of, deps.webhookKeys), ({ connectionId: _, ...refusal }) =>
-    present<Schemas["UpstreamRefusal"]>(refusal),
-  );
+  return answer(await listRefusals(deps.db, of, deps.webhookKeys), (refusal) => present("UpstreamRefusal", refusal));
 };
 
 async function refuseOthersRefusal(
@@ -111,5 +104,5 @@ export const acceptUpstreamGuests: AdminHandler<"acceptUpstreamGuests"> = (deps,
     const { id: connectionId } = await getReachedConnection(change.tx, request);
     const refusalIds = request.body.refusalIds as RefusalId[];
     const personIds = await acceptGuests(change, { connectionId, refusalIds }, deps.webhookKeys);
-    return request.keep(change.tx, { status: 200 as const, body: present<Schemas["UpstreamGuests"]>({ personIds }) });
+    return request.keep(change.tx, { status: 200 as const, body: present("UpstreamGuests", { personIds }) });
   });

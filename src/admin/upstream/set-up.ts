@@ -1,5 +1,5 @@
 import { listGroups } from "../../directory/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type TestedSignIn,
 } from "../../upstream/index.ts";
 import { answerCreated, answerRecord } from "../change.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import type { AdminHandler } from "../handler.ts";
 import { setUpPath } from "../set-up.ts";
 import { getReachedConnection } from "./connection-record.ts";
 
@@ -33,18 +33,12 @@ export const previewUpstreamRule: AdminHandler<"previewUpstreamRule"> = async (d
 /** All classes of a school fit in this. */
 const mostClasses = 500;
 
-const presentTest = ({ match, suggestions, claims, moreClaims, at, issuer, subject, scopes }: TestedSignIn) =>
-  present<NonNullable<Schemas["UpstreamTest"]>>({
-    at,
-    issuer,
-    subject,
-    scopes,
-    claims: claims.map((claim) => present<Schemas["UpstreamClaim"]>(claim)),
-    moreClaims,
+const presentTest = ({ match, ...tested }: TestedSignIn) =>
+  present("UpstreamTest", {
+    ...tested,
     refusal: match.kind === "one" ? "NONE" : match.code,
     matches: match.kind === "one" ? 1 : match.matches,
     name: match.kind === "one" ? match.name : null,
-    suggestions: suggestions.map((one) => present<Schemas["UpstreamSuggestion"]>(one)),
   });
 
 export const getUpstreamSetUp: AdminHandler<"getUpstreamSetUp"> = async ({ db, webhookKeys }, request) => {
@@ -53,10 +47,10 @@ export const getUpstreamSetUp: AdminHandler<"getUpstreamSetUp"> = async ({ db, w
   const classes = await listGroups(storeOf(db), { schoolId, withDeleted: false, type: "KLASSE", limit: mostClasses });
   const { people } = await countKeys(storeOf(db), { schoolId, groupIds, rule });
   const tested = caller.setUp && (await findTestedSignIn(db, caller.setUp.setUpLinkId, webhookKeys));
-  const body = present<Schemas["UpstreamSetUp"]>({
-    classes: classes.map(({ id, name }) => present<Schemas["NamedGroup"]>({ id, name })),
+  const body = present("UpstreamSetUp", {
+    classes,
     people,
-    ruleClaims: [...profiles[profile].ruleClaims],
+    ruleClaims: profiles[profile].ruleClaims,
     expiresAt: caller.setUp?.expiresAt ?? null,
     test: tested ? presentTest(tested) : null,
   });
@@ -69,7 +63,7 @@ export const createSetUpLink: AdminHandler<"createSetUpLink"> = (deps, request) 
     const { id: connectionId } = await getReachedConnection(tx, request);
     const { id, token, expiresAt } = await createSetUpLinkIn(tx, { connectionId, days }, request.origin);
     const url = new URL(`${setUpPath}/${token}`, deps.issuerUrl).href;
-    const body = present<Schemas["CreatedSetUpLink"]>({ id, url, expiresAt });
+    const body = present("CreatedSetUpLink", { id, url, expiresAt });
     const recorded = { setUpLinkId: id, expiresAt: body.expiresAt };
     return answerCreated(tx, request, { body, location: `${request.address}/${id}`, recorded });
   });
@@ -77,9 +71,8 @@ export const createSetUpLink: AdminHandler<"createSetUpLink"> = (deps, request) 
 export const listSetUpLinks: AdminHandler<"listSetUpLinks"> = async (deps, request) => {
   const { page } = request;
   const { id: connectionId } = await getReachedConnection(deps.db, request);
-  return page.answerFrom(
-    await listLinks(deps.db, connectionId, request.origin.at),
-    ({ connectionId: _, schoolId: _of, ...link }) => present<Schemas["UpstreamSetUpLink"]>(link),
+  return page.answerFrom(await listLinks(deps.db, connectionId, request.origin.at), (link) =>
+    present("UpstreamSetUpLink", link),
   );
 };
 

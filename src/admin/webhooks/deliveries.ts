@@ -1,5 +1,6 @@
 import { addDays } from "../../platform/clock.ts";
-import { present, type Same } from "../../platform/contract-types.ts";
+import type { Same } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { Reach } from "../../staff/index.ts";
@@ -11,7 +12,6 @@ import {
   readEndpoint,
   redeliverFailed as repeatFailed,
   redeliverIn,
-  type Attempt,
   type Delivery as Found,
 } from "../../webhooks/index.ts";
 import { answerRecord, changeRecord } from "../change.ts";
@@ -22,8 +22,7 @@ type Delivery = Schemas["Delivery"];
 
 /** Does not compile if a delivery has a property that the contract lacks. */
 export const deliveryProperties: Same<Exclude<keyof Delivery, "deliveryId"> | "id", keyof Found> = true;
-const presentDelivery = ({ id: deliveryId, ...delivery }: Found) => present<Delivery>({ deliveryId, ...delivery });
-const presentAttempt = (attempt: Attempt) => present<Schemas["DeliveryAttempt"]>(attempt);
+const presentDelivery = (delivery: Found) => present("Delivery", { deliveryId: delivery.id, ...delivery });
 
 /** Errors: not_found webhook_delivery_not_found, also if the caller does not reach its endpoint. */
 async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<Schemas["DeliveryWithLog"]> {
@@ -31,7 +30,7 @@ async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<
   await refuseOtherEndpoint(db, reach, found.endpointId).catch((error: unknown) => {
     throw error instanceof AppError && error.kind === "not_found" ? deliveryNotFound() : error;
   });
-  return { delivery: presentDelivery(found), log: log.map(presentAttempt) };
+  return present("DeliveryWithLog", { delivery: { ...found, deliveryId: id }, log });
 }
 
 export const listDeliveries: AdminHandler<"listDeliveries"> = async ({ db }, { endpointId, query, page }) =>
@@ -60,7 +59,7 @@ export const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ d
   const { pending } = await readEndpoint(storeOf(db), endpointId);
   const found = await findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
   const { attempts, succeeded } = found;
-  const body = present<Schemas["EndpointFigures"]>({
+  const body = present("EndpointFigures", {
     ...found,
     pending,
     successRate: attempts === 0 ? null : succeeded / attempts,

@@ -1,6 +1,7 @@
 import type { ClientId } from "../../access/index.ts";
 import { recordDifference } from "../../events/index.ts";
-import { present, type Same } from "../../platform/contract-types.ts";
+import type { Same } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
 import {
   changeEndpointState,
@@ -27,7 +28,7 @@ const defaultOverlapHours = 24;
 /** Does not compile if an endpoint has a property that the contract lacks. */
 export const endpointProperties: Same<keyof WebhookEndpoint, keyof Endpoint> = true;
 export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
-  present<WebhookEndpoint>({ ...endpoint, reason: endpoint.reason ?? "none" });
+  present("WebhookEndpoint", { ...endpoint, reason: endpoint.reason ?? "none" });
 
 /** Properties that change without a change of the endpoint itself. */
 const counts = ["pending", "listensUntil"] as const;
@@ -60,7 +61,7 @@ export const answerSecret = async (
   made: { id: string; secret: string },
 ) =>
   answerCreated(tx, request, {
-    body: present<Schemas["EndpointSecret"]>({ ...made, oldValidUntil: null }),
+    body: present("EndpointSecret", { ...made, oldValidUntil: null }),
     location: `/admin/v1/webhook-endpoints/${made.id}`,
     recorded: withoutCounts(presentEndpoint(await readEndpoint(tx, made.id))),
   });
@@ -123,7 +124,7 @@ export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async 
     const { secret, oldValidUntil: until } = await rotateEndpointSecretIn(tx, { id, overlapHours }, { origin, keys });
     const oldValidUntil = overlapHours === 0 ? null : until.toISOString();
     await recordDifference(tx, origin, { before: null, after: { oldValidUntil } });
-    return keep(tx, { status: 200 as const, body: present<Schemas["EndpointSecret"]>({ id, secret, oldValidUntil }) });
+    return keep(tx, { status: 200 as const, body: present("EndpointSecret", { id, secret, oldValidUntil }) });
   });
 };
 

@@ -1,5 +1,5 @@
 import type { ClientId } from "../../access/index.ts";
-import { present } from "../../platform/contract-types.ts";
+import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
 import {
   makeListenerIn,
@@ -23,23 +23,20 @@ export const createListener: AdminHandler<"createListener"> = async (deps, reque
   });
 };
 
-const presentTaken = ({ id: deliveryId, eventType, isTest, attempts, headers, body }: SignedDelivery) =>
-  present<Schemas["TakenDelivery"]>({
-    deliveryId,
-    eventType: eventType as Schemas["TakenDelivery"]["eventType"],
-    isTest,
-    attempt: attempts + 1,
-    headers,
-    body,
-  });
+const describeTaken = ({ eventType, ...delivery }: SignedDelivery) => ({
+  ...delivery,
+  deliveryId: delivery.id,
+  eventType: eventType as Schemas["TakenDelivery"]["eventType"],
+  attempt: delivery.attempts + 1,
+});
 
 export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { endpointId, body, reach, reachNow }) => {
   const { waitSeconds = 0, most = 8 } = body;
   const workFor = async (among: Reach) => {
     await refuseOtherEndpoint(storeOf(deps.db), among, endpointId);
     const taken = await take(deps.db, { endpointId, most, now: deps.clock(), keys: deps.webhookKeys });
-    const body = present<Schemas["TakenDeliveries"]>({
-      deliveries: taken.deliveries.map(presentTaken),
+    const body = present("TakenDeliveries", {
+      deliveries: taken.deliveries.map(describeTaken),
       listensUntil: taken.listensUntil,
     });
     return { status: 200 as const, body };
