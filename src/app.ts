@@ -249,7 +249,7 @@ export async function makeApp(
     document: await load("admin"),
     checkAnswers,
     webhookKeys: config.encryptionKeys,
-    idTokenSeconds: config.lifetimes.idTokenSeconds,
+    ...config.lifetimes,
     imports,
     rosterRuns,
     makeCard: signOn.makeCard,

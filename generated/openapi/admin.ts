@@ -335,7 +335,7 @@ export interface paths {
         };
         /**
          * Get the sign-in settings of a school
-         * @description The rules for user names and passwords, and the help text of the sign-in page. A school that never changed them has the defaults.
+         * @description The rules for user names and passwords, how long people stay signed in, and the help text of the sign-in page. A school that never changed them has the defaults.
          */
         get: operations["getSignInSettings"];
         /**
@@ -4973,6 +4973,30 @@ export interface components {
              * @example 8
              */
             passkeysFromGrade?: number | null;
+            /**
+             * Format: int32
+             * @description How many hours after signing in a pupil has to sign in again; null for the time of this service, which starts anew with each use. A change also applies to those who are signed in. Of several schools of a person the shortest time counts. Stays as it is if left out.
+             * @example 4
+             */
+            pupilSessionHours?: number | null;
+            /**
+             * Format: int32
+             * @description The same for staff. The pages and operations for staff roles ask for a sign-in at least as often as this service says. Stays as it is if left out.
+             * @example 10
+             */
+            staffSessionHours?: number | null;
+            /**
+             * Format: int32
+             * @description How many days staff may stay signed in on a device of their own if they choose so when they sign in with a password or a passkey; 0 for no choice. Each sign-on to an app still checks whether the person may sign in. Stays as it is if left out.
+             * @example 30
+             */
+            staySignedInDays?: number;
+            /**
+             * Format: int32
+             * @description The lowest grade whose pupils may choose so, too; null if none may. Stays as it is if left out.
+             * @example 10
+             */
+            staySignedInFromGrade?: number | null;
             /**
              * @description The school's own text on the sign-in page, plain text; null for none.
              * @example Forgotten your password? Ask Ms Sommer in room 12.

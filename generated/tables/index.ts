@@ -925,6 +925,10 @@ export const tables = {
       helpText: "help_text",
       passkeys: "passkeys",
       passkeysFromGrade: "passkeys_from_grade",
+      pupilSessionHours: "pupil_session_hours",
+      staffSessionHours: "staff_session_hours",
+      staySignedInDays: "stay_signed_in_days",
+      staySignedInFromGrade: "stay_signed_in_from_grade",
     },
   },
   oidcArtifact: {
@@ -2174,6 +2178,10 @@ export type Rows = {
     helpText: string | null;
     passkeys: boolean;
     passkeysFromGrade: number | null;
+    pupilSessionHours: number | null;
+    staffSessionHours: number | null;
+    staySignedInDays: number;
+    staySignedInFromGrade: number | null;
   };
   oidcArtifact: {
     kind: string;

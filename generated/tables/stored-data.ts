@@ -925,6 +925,10 @@ export const storedData = {
       help_text: "none",
       passkeys: "none",
       passkeys_from_grade: "none",
+      pupil_session_hours: "none",
+      staff_session_hours: "none",
+      stay_signed_in_days: "none",
+      stay_signed_in_from_grade: "none",
     },
   },
   oidc_artifact: {

@@ -135,6 +135,7 @@ export {
 } from "./second-factor/records.ts";
 export { type Prepared, lockPeople, prepareForPeople, setSecretsIn } from "./set-secrets.ts";
 export type { SecondFactor } from "./second-factor/records.ts";
+export { mayStay, sessionRuleOf, type SessionRule } from "./session-rule.ts";
 export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignInSettings } from "./sign-in-settings.ts";
 export type { SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./person-sign-in.ts";

@@ -5,7 +5,8 @@ import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
 
 export type SignInSettings = Omit<Prisma.SchoolSignInModel, "schoolId">;
-type WithoutPasskeys = Omit<SignInSettings, "passkeys" | "passkeysFromGrade">;
+type Optional = "passkeys" | "passkeysFromGrade" | SessionSetting;
+type SessionSetting = "pupilSessionHours" | "staffSessionHours" | "staySignedInDays" | "staySignedInFromGrade";
 export type UserNameRule = SignInSettings["userNameRule"];
 export type PasswordKind = SignInSettings["passwordKind"];
 
@@ -32,6 +33,10 @@ const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({
   ownPasswordFromGrade: null,
   passkeys: true,
   passkeysFromGrade: null,
+  pupilSessionHours: null,
+  staffSessionHours: null,
+  staySignedInDays: 0,
+  staySignedInFromGrade: null,
   helpText: null,
 });
 
@@ -50,10 +55,10 @@ export async function findSignInSettingsOf(
 /** Locks the sign-in and card settings of a school until the end of the transaction. */
 export const lockSchoolSettings = makeRowLock("school", "id", "sign-on.lockSchool");
 
-/** What is said of passkeys stays as it is if left out. Errors: invalid for a help text that is refused. */
+/** Passkeys and sessions stay as they are if left out. Errors: invalid for a help text that is refused. */
 export async function putSignInSettings(
   tx: Transaction,
-  { schoolId, ...given }: WithoutPasskeys & Partial<SignInSettings> & { schoolId: SchoolId },
+  { schoolId, ...given }: Omit<SignInSettings, Optional> & Partial<SignInSettings> & { schoolId: SchoolId },
   origin: Origin,
 ): Promise<void> {
   const helpText = given.helpText === null ? null : checkLines("helpText", given.helpText, longestHelpText);

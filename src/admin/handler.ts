@@ -29,6 +29,7 @@ export type AdminDeps = {
   webhookKeys: EncryptionKeys;
   /** How long an ID token is valid. */
   idTokenSeconds: number;
+  sessionSeconds: number;
   platform: string;
   /** Allows http addresses of apps on this machine, in development. */
   allowLoopbackHttp: boolean;

@@ -10003,7 +10003,11 @@ export const SchoolSignInScalarFieldEnum = {
   ownPasswordFromGrade: 'ownPasswordFromGrade',
   helpText: 'helpText',
   passkeys: 'passkeys',
-  passkeysFromGrade: 'passkeysFromGrade'
+  passkeysFromGrade: 'passkeysFromGrade',
+  pupilSessionHours: 'pupilSessionHours',
+  staffSessionHours: 'staffSessionHours',
+  staySignedInDays: 'staySignedInDays',
+  staySignedInFromGrade: 'staySignedInFromGrade'
 } as const
 
 export type SchoolSignInScalarFieldEnum = (typeof SchoolSignInScalarFieldEnum)[keyof typeof SchoolSignInScalarFieldEnum]

@@ -29,11 +29,19 @@ export type AggregateSchoolSignIn = {
 export type SchoolSignInAvgAggregateOutputType = {
   ownPasswordFromGrade: number | null
   passkeysFromGrade: number | null
+  pupilSessionHours: number | null
+  staffSessionHours: number | null
+  staySignedInDays: number | null
+  staySignedInFromGrade: number | null
 }
 
 export type SchoolSignInSumAggregateOutputType = {
   ownPasswordFromGrade: number | null
   passkeysFromGrade: number | null
+  pupilSessionHours: number | null
+  staffSessionHours: number | null
+  staySignedInDays: number | null
+  staySignedInFromGrade: number | null
 }
 
 export type SchoolSignInMinAggregateOutputType = {
@@ -45,6 +53,10 @@ export type SchoolSignInMinAggregateOutputType = {
   helpText: string | null
   passkeys: boolean | null
   passkeysFromGrade: number | null
+  pupilSessionHours: number | null
+  staffSessionHours: number | null
+  staySignedInDays: number | null
+  staySignedInFromGrade: number | null
 }
 
 export type SchoolSignInMaxAggregateOutputType = {
@@ -56,6 +68,10 @@ export type SchoolSignInMaxAggregateOutputType = {
   helpText: string | null
   passkeys: boolean | null
   passkeysFromGrade: number | null
+  pupilSessionHours: number | null
+  staffSessionHours: number | null
+  staySignedInDays: number | null
+  staySignedInFromGrade: number | null
 }
 
 export type SchoolSignInCountAggregateOutputType = {
@@ -67,6 +83,10 @@ export type SchoolSignInCountAggregateOutputType = {
   helpText: number
   passkeys: number
   passkeysFromGrade: number
+  pupilSessionHours: number
+  staffSessionHours: number
+  staySignedInDays: number
+  staySignedInFromGrade: number
   _all: number
 }
 
@@ -74,11 +94,19 @@ export type SchoolSignInCountAggregateOutputType = {
 export type SchoolSignInAvgAggregateInputType = {
   ownPasswordFromGrade?: true
   passkeysFromGrade?: true
+  pupilSessionHours?: true
+  staffSessionHours?: true
+  staySignedInDays?: true
+  staySignedInFromGrade?: true
 }
 
 export type SchoolSignInSumAggregateInputType = {
   ownPasswordFromGrade?: true
   passkeysFromGrade?: true
+  pupilSessionHours?: true
+  staffSessionHours?: true
+  staySignedInDays?: true
+  staySignedInFromGrade?: true
 }
 
 export type SchoolSignInMinAggregateInputType = {
@@ -90,6 +118,10 @@ export type SchoolSignInMinAggregateInputType = {
   helpText?: true
   passkeys?: true
   passkeysFromGrade?: true
+  pupilSessionHours?: true
+  staffSessionHours?: true
+  staySignedInDays?: true
+  staySignedInFromGrade?: true
 }
 
 export type SchoolSignInMaxAggregateInputType = {
@@ -101,6 +133,10 @@ export type SchoolSignInMaxAggregateInputType = {
   helpText?: true
   passkeys?: true
   passkeysFromGrade?: true
+  pupilSessionHours?: true
+  staffSessionHours?: true
+  staySignedInDays?: true
+  staySignedInFromGrade?: true
 }
 
 export type SchoolSignInCountAggregateInputType = {
@@ -112,6 +148,10 @@ export type SchoolSignInCountAggregateInputType = {
   helpText?: true
   passkeys?: true
   passkeysFromGrade?: true
+  pupilSessionHours?: true
+  staffSessionHours?: true
+  staySignedInDays?: true
+  staySignedInFromGrade?: true
   _all?: true
 }
 
@@ -210,6 +250,10 @@ export type SchoolSignInGroupByOutputType = {
   helpText: string | null
   passkeys: boolean
   passkeysFromGrade: number | null
+  pupilSessionHours: number | null
+  staffSessionHours: number | null
+  staySignedInDays: number
+  staySignedInFromGrade: number | null
   _count: SchoolSignInCountAggregateOutputType | null
   _avg: SchoolSignInAvgAggregateOutputType | null
   _sum: SchoolSignInSumAggregateOutputType | null
@@ -244,6 +288,10 @@ export type SchoolSignInWhereInput = {
   helpText?: Prisma.StringNullableFilter<"SchoolSignIn"> | string | null
   passkeys?: Prisma.BoolFilter<"SchoolSignIn"> | boolean
   passkeysFromGrade?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
+  pupilSessionHours?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
+  staffSessionHours?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
+  staySignedInDays?: Prisma.IntFilter<"SchoolSignIn"> | number
+  staySignedInFromGrade?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
 }
 
@@ -256,6 +304,10 @@ export type SchoolSignInOrderByWithRelationInput = {
   helpText?: Prisma.SortOrderInput | Prisma.SortOrder
   passkeys?: Prisma.SortOrder
   passkeysFromGrade?: Prisma.SortOrderInput | Prisma.SortOrder
+  pupilSessionHours?: Prisma.SortOrderInput | Prisma.SortOrder
+  staffSessionHours?: Prisma.SortOrderInput | Prisma.SortOrder
+  staySignedInDays?: Prisma.SortOrder
+  staySignedInFromGrade?: Prisma.SortOrderInput | Prisma.SortOrder
   school?: Prisma.SchoolOrderByWithRelationInput
 }
 
@@ -271,6 +323,10 @@ export type SchoolSignInWhereUniqueInput = Prisma.AtLeast<{
   helpText?: Prisma.StringNullableFilter<"SchoolSignIn"> | string | null
   passkeys?: Prisma.BoolFilter<"SchoolSignIn"> | boolean
   passkeysFromGrade?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
+  pupilSessionHours?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
+  staffSessionHours?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
+  staySignedInDays?: Prisma.IntFilter<"SchoolSignIn"> | number
+  staySignedInFromGrade?: Prisma.IntNullableFilter<"SchoolSignIn"> | number | null
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
 }, "schoolId">
 
@@ -283,6 +339,10 @@ export type SchoolSignInOrderByWithAggregationInput = {
   helpText?: Prisma.SortOrderInput | Prisma.SortOrder
   passkeys?: Prisma.SortOrder
   passkeysFromGrade?: Prisma.SortOrderInput | Prisma.SortOrder
+  pupilSessionHours?: Prisma.SortOrderInput | Prisma.SortOrder
+  staffSessionHours?: Prisma.SortOrderInput | Prisma.SortOrder
+  staySignedInDays?: Prisma.SortOrder
+  staySignedInFromGrade?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SchoolSignInCountOrderByAggregateInput
   _avg?: Prisma.SchoolSignInAvgOrderByAggregateInput
   _max?: Prisma.SchoolSignInMaxOrderByAggregateInput
@@ -302,6 +362,10 @@ export type SchoolSignInScalarWhereWithAggregatesInput = {
   helpText?: Prisma.StringNullableWithAggregatesFilter<"SchoolSignIn"> | string | null
   passkeys?: Prisma.BoolWithAggregatesFilter<"SchoolSignIn"> | boolean
   passkeysFromGrade?: Prisma.IntNullableWithAggregatesFilter<"SchoolSignIn"> | number | null
+  pupilSessionHours?: Prisma.IntNullableWithAggregatesFilter<"SchoolSignIn"> | number | null
+  staffSessionHours?: Prisma.IntNullableWithAggregatesFilter<"SchoolSignIn"> | number | null
+  staySignedInDays?: Prisma.IntWithAggregatesFilter<"SchoolSignIn"> | number
+  staySignedInFromGrade?: Prisma.IntNullableWithAggregatesFilter<"SchoolSignIn"> | number | null
 }
 
 export type SchoolSignInCreateInput = {
@@ -312,6 +376,10 @@ export type SchoolSignInCreateInput = {
   helpText?: string | null
   passkeys?: boolean
   passkeysFromGrade?: number | null
+  pupilSessionHours?: number | null
+  staffSessionHours?: number | null
+  staySignedInDays?: number
+  staySignedInFromGrade?: number | null
   school: Prisma.SchoolCreateNestedOneWithoutSignInInput
 }
 
@@ -324,6 +392,10 @@ export type SchoolSignInUncheckedCreateInput = {
   helpText?: string | null
   passkeys?: boolean
   passkeysFromGrade?: number | null
+  pupilSessionHours?: number | null
+  staffSessionHours?: number | null
+  staySignedInDays?: number
+  staySignedInFromGrade?: number | null
 }
 
 export type SchoolSignInUpdateInput = {
@@ -334,6 +406,10 @@ export type SchoolSignInUpdateInput = {
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  pupilSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staffSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staySignedInDays?: Prisma.IntFieldUpdateOperationsInput | number
+  staySignedInFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   school?: Prisma.SchoolUpdateOneRequiredWithoutSignInNestedInput
 }
 
@@ -346,6 +422,10 @@ export type SchoolSignInUncheckedUpdateInput = {
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  pupilSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staffSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staySignedInDays?: Prisma.IntFieldUpdateOperationsInput | number
+  staySignedInFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type SchoolSignInCreateManyInput = {
@@ -357,6 +437,10 @@ export type SchoolSignInCreateManyInput = {
   helpText?: string | null
   passkeys?: boolean
   passkeysFromGrade?: number | null
+  pupilSessionHours?: number | null
+  staffSessionHours?: number | null
+  staySignedInDays?: number
+  staySignedInFromGrade?: number | null
 }
 
 export type SchoolSignInUpdateManyMutationInput = {
@@ -367,6 +451,10 @@ export type SchoolSignInUpdateManyMutationInput = {
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  pupilSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staffSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staySignedInDays?: Prisma.IntFieldUpdateOperationsInput | number
+  staySignedInFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type SchoolSignInUncheckedUpdateManyInput = {
@@ -378,6 +466,10 @@ export type SchoolSignInUncheckedUpdateManyInput = {
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  pupilSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staffSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staySignedInDays?: Prisma.IntFieldUpdateOperationsInput | number
+  staySignedInFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type SchoolSignInNullableScalarRelationFilter = {
@@ -394,11 +486,19 @@ export type SchoolSignInCountOrderByAggregateInput = {
   helpText?: Prisma.SortOrder
   passkeys?: Prisma.SortOrder
   passkeysFromGrade?: Prisma.SortOrder
+  pupilSessionHours?: Prisma.SortOrder
+  staffSessionHours?: Prisma.SortOrder
+  staySignedInDays?: Prisma.SortOrder
+  staySignedInFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInAvgOrderByAggregateInput = {
   ownPasswordFromGrade?: Prisma.SortOrder
   passkeysFromGrade?: Prisma.SortOrder
+  pupilSessionHours?: Prisma.SortOrder
+  staffSessionHours?: Prisma.SortOrder
+  staySignedInDays?: Prisma.SortOrder
+  staySignedInFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInMaxOrderByAggregateInput = {
@@ -410,6 +510,10 @@ export type SchoolSignInMaxOrderByAggregateInput = {
   helpText?: Prisma.SortOrder
   passkeys?: Prisma.SortOrder
   passkeysFromGrade?: Prisma.SortOrder
+  pupilSessionHours?: Prisma.SortOrder
+  staffSessionHours?: Prisma.SortOrder
+  staySignedInDays?: Prisma.SortOrder
+  staySignedInFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInMinOrderByAggregateInput = {
@@ -421,11 +525,19 @@ export type SchoolSignInMinOrderByAggregateInput = {
   helpText?: Prisma.SortOrder
   passkeys?: Prisma.SortOrder
   passkeysFromGrade?: Prisma.SortOrder
+  pupilSessionHours?: Prisma.SortOrder
+  staffSessionHours?: Prisma.SortOrder
+  staySignedInDays?: Prisma.SortOrder
+  staySignedInFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInSumOrderByAggregateInput = {
   ownPasswordFromGrade?: Prisma.SortOrder
   passkeysFromGrade?: Prisma.SortOrder
+  pupilSessionHours?: Prisma.SortOrder
+  staffSessionHours?: Prisma.SortOrder
+  staySignedInDays?: Prisma.SortOrder
+  staySignedInFromGrade?: Prisma.SortOrder
 }
 
 export type SchoolSignInCreateNestedOneWithoutSchoolInput = {
@@ -476,6 +588,10 @@ export type SchoolSignInCreateWithoutSchoolInput = {
   helpText?: string | null
   passkeys?: boolean
   passkeysFromGrade?: number | null
+  pupilSessionHours?: number | null
+  staffSessionHours?: number | null
+  staySignedInDays?: number
+  staySignedInFromGrade?: number | null
 }
 
 export type SchoolSignInUncheckedCreateWithoutSchoolInput = {
@@ -486,6 +602,10 @@ export type SchoolSignInUncheckedCreateWithoutSchoolInput = {
   helpText?: string | null
   passkeys?: boolean
   passkeysFromGrade?: number | null
+  pupilSessionHours?: number | null
+  staffSessionHours?: number | null
+  staySignedInDays?: number
+  staySignedInFromGrade?: number | null
 }
 
 export type SchoolSignInCreateOrConnectWithoutSchoolInput = {
@@ -512,6 +632,10 @@ export type SchoolSignInUpdateWithoutSchoolInput = {
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  pupilSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staffSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staySignedInDays?: Prisma.IntFieldUpdateOperationsInput | number
+  staySignedInFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type SchoolSignInUncheckedUpdateWithoutSchoolInput = {
@@ -522,6 +646,10 @@ export type SchoolSignInUncheckedUpdateWithoutSchoolInput = {
   helpText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passkeys?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passkeysFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  pupilSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staffSessionHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  staySignedInDays?: Prisma.IntFieldUpdateOperationsInput | number
+  staySignedInFromGrade?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 
@@ -535,6 +663,10 @@ export type SchoolSignInSelect<ExtArgs extends runtime.Types.Extensions.Internal
   helpText?: boolean
   passkeys?: boolean
   passkeysFromGrade?: boolean
+  pupilSessionHours?: boolean
+  staffSessionHours?: boolean
+  staySignedInDays?: boolean
+  staySignedInFromGrade?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolSignIn"]>
 
@@ -547,6 +679,10 @@ export type SchoolSignInSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   helpText?: boolean
   passkeys?: boolean
   passkeysFromGrade?: boolean
+  pupilSessionHours?: boolean
+  staffSessionHours?: boolean
+  staySignedInDays?: boolean
+  staySignedInFromGrade?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolSignIn"]>
 
@@ -559,6 +695,10 @@ export type SchoolSignInSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   helpText?: boolean
   passkeys?: boolean
   passkeysFromGrade?: boolean
+  pupilSessionHours?: boolean
+  staffSessionHours?: boolean
+  staySignedInDays?: boolean
+  staySignedInFromGrade?: boolean
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolSignIn"]>
 
@@ -571,9 +711,13 @@ export type SchoolSignInSelectScalar = {
   helpText?: boolean
   passkeys?: boolean
   passkeysFromGrade?: boolean
+  pupilSessionHours?: boolean
+  staffSessionHours?: boolean
+  staySignedInDays?: boolean
+  staySignedInFromGrade?: boolean
 }
 
-export type SchoolSignInOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"schoolId" | "userNameRule" | "passwordKind" | "mustChangePassword" | "ownPasswordFromGrade" | "helpText" | "passkeys" | "passkeysFromGrade", ExtArgs["result"]["schoolSignIn"]>
+export type SchoolSignInOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"schoolId" | "userNameRule" | "passwordKind" | "mustChangePassword" | "ownPasswordFromGrade" | "helpText" | "passkeys" | "passkeysFromGrade" | "pupilSessionHours" | "staffSessionHours" | "staySignedInDays" | "staySignedInFromGrade", ExtArgs["result"]["schoolSignIn"]>
 export type SchoolSignInInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }
@@ -622,6 +766,22 @@ export type $SchoolSignInPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * @data none
      */
     passkeysFromGrade: number | null
+    /**
+     * @data none
+     */
+    pupilSessionHours: number | null
+    /**
+     * @data none
+     */
+    staffSessionHours: number | null
+    /**
+     * @data none
+     */
+    staySignedInDays: number
+    /**
+     * @data none
+     */
+    staySignedInFromGrade: number | null
   }, ExtArgs["result"]["schoolSignIn"]>
   composites: {}
 }
@@ -1054,6 +1214,10 @@ export interface SchoolSignInFieldRefs {
   readonly helpText: Prisma.FieldRef<"SchoolSignIn", 'String'>
   readonly passkeys: Prisma.FieldRef<"SchoolSignIn", 'Boolean'>
   readonly passkeysFromGrade: Prisma.FieldRef<"SchoolSignIn", 'Int'>
+  readonly pupilSessionHours: Prisma.FieldRef<"SchoolSignIn", 'Int'>
+  readonly staffSessionHours: Prisma.FieldRef<"SchoolSignIn", 'Int'>
+  readonly staySignedInDays: Prisma.FieldRef<"SchoolSignIn", 'Int'>
+  readonly staySignedInFromGrade: Prisma.FieldRef<"SchoolSignIn", 'Int'>
 }
     
 

@@ -65,9 +65,9 @@ export const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async ({ db },
   );
 };
 
-export const listSessions: AdminHandler<"listSessions"> = async ({ db }, { personId, reach, origin, page }) => {
-  await getReachedPerson(db, reach, personId);
-  return page.answerFrom(await sessionsOf(db.pool, { personId, now: origin.at }), presentSession);
+export const listSessions: AdminHandler<"listSessions"> = async (deps, { personId, reach, origin, page }) => {
+  await getReachedPerson(deps.db, reach, personId);
+  return page.answerFrom(await sessionsOf(deps, { personId, now: origin.at }), presentSession);
 };
 
 export const endSession: AdminHandler<"endSession"> = (deps, request) =>

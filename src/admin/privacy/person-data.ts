@@ -109,7 +109,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
       .filter(({ schoolId }) => seenBy(reach, schoolId))
       .map(presentReport),
     consents: consents.map(presentConsent),
-    sessions: (await listSessions(db.pool, { personId, now: origin.at })).map(presentSession),
+    sessions: (await listSessions(deps, { personId, now: origin.at })).map(presentSession),
     schoolChoices: entries(lists.schoolChoices),
     knownDevices: entries(lists.knownDevices),
     failedTries: entries(lists.failedTries),

@@ -69,7 +69,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       reading: makeReading({ pool: db.pool, canceller: db.pool, isReplica: false }, config.lists),
       keys: deriveKeys(config.encryptionKeys, "admin"),
       webhookKeys: config.encryptionKeys,
-      idTokenSeconds: config.lifetimes.idTokenSeconds,
+      ...config.lifetimes,
       platform: config.platform,
       issuerUrl: config.issuerUrl,
       allowLoopbackHttp: !config.production,

@@ -25,6 +25,10 @@ const signInFields = [
   "ownPasswordFromGrade",
   "passkeys",
   "passkeysFromGrade",
+  "pupilSessionHours",
+  "staffSessionHours",
+  "staySignedInDays",
+  "staySignedInFromGrade",
   "helpText",
 ];
 const cardFields = ["enabled", "secondStep", "printSecondStep", "pictureCodeUpToGrade", "classLists"] as const;

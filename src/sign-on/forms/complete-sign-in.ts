@@ -1,7 +1,15 @@
 import type { PersonId } from "../../directory/index.ts";
 import { endSession, limitSessions } from "../protocol/logout/end-session.ts";
 import { answerInteraction, forgetSession, type Interaction, startSession } from "../protocol/provider/library.ts";
-import { makeBinding, secondsOfSession, sharedDevice, sharedUntil } from "../protocol/session.ts";
+import {
+  anyDevice,
+  makeBinding,
+  ownDevice,
+  permittedDevice,
+  secondsOfSession,
+  sharedDevice,
+  sharedUntil,
+} from "../protocol/session.ts";
 import { readLastSignIn, noteSignedOut } from "./last-sign-in.ts";
 import {
   type PageRequest,
@@ -11,7 +19,7 @@ import {
   sessionOf,
   setSessionCookie,
 } from "./page-request.ts";
-import { classListPath, hasSecondFactor, isUpstream, type PasskeyOffer } from "../../accounts/index.ts";
+import { classListPath, hasPassword, hasSecondFactor, isUpstream, type PasskeyOffer } from "../../accounts/index.ts";
 import { listCookie } from "./class-list/device.ts";
 import { offerPasskey } from "./offered-passkey.ts";
 
@@ -19,8 +27,8 @@ import { offerPasskey } from "./offered-passkey.ts";
 export const asksToSwitch = ({ prompt }: Interaction): boolean => prompt.reasons.includes("login_hint");
 
 /**
- * Without `isShared` the device is shared if it was at the sign-in before. `authTime`, in seconds since 1970: when the
- * person signed in at the login of their school; without it they did now.
+ * Without `isShared` and `stays` the device is what it was at the sign-in before. `authTime`, in seconds since 1970:
+ * when the person signed in at the login of their school; without it they did now.
  */
 export type AuthenticatedPerson = {
   personId: PersonId;
@@ -30,6 +38,8 @@ export type AuthenticatedPerson = {
   amr: readonly string[];
   authTime?: number | null | undefined;
   isShared?: boolean | undefined;
+  /** Whether the person asks to stay signed in. */
+  stays?: boolean | undefined;
   passkeyOffer?: PasskeyOffer | null | undefined;
   /** On the shared device of a class: until the session ends. */
   seconds?: number;
@@ -49,6 +59,7 @@ export async function signIn(
     amr,
     authTime,
     isShared = readLastSignIn(request).isShared,
+    stays = readLastSignIn(request).stays,
     passkeyOffer = null,
     seconds: ofLesson,
   }: AuthenticatedPerson,
@@ -57,7 +68,9 @@ export async function signIn(
   const { deps } = request;
   const standing = { generation, cardId: cardId ?? null, upstreamSessionId: upstreamSessionId ?? null };
   const now = Math.floor(Date.now() / 1000);
-  const acr = ofLesson ? sharedUntil(now + ofLesson) : isShared ? sharedDevice : undefined;
+  // A card that somebody finds, and the login of a school, open nothing that lasts for days.
+  const asked = stays === true && hasPassword(amr) ? ownDevice : anyDevice;
+  const acr = ofLesson ? sharedUntil(now + ofLesson) : isShared ? sharedDevice : asked;
   const isOffered = !isShared && (passkeyOffer === "NOW" || (passkeyOffer === "CONFIRMED" && hasSecondFactor(amr)));
   const goOn = (address: string) =>
     redirect(request, isOffered ? offerPasskey(request, { personId, generation }, address) : address);
@@ -65,16 +78,19 @@ export async function signIn(
   const loginTs = Math.min(authTime ?? now, now);
   if (typeof to !== "string") {
     await leaveSession(request, { unlessOf: personId, interaction: to });
-    const login = { accountId: personId, remember: false, amr: [...amr], ts: loginTs, ...(acr && { acr }) };
+    const login = { accountId: personId, remember: false, amr: [...amr], ts: loginTs, acr };
     const hint = asksToSwitch(to) ? { hint: { answered: true } } : {};
     return goOn(await answerInteraction(to, { login, ...hint }, standing));
   }
   await leaveSession(request, { unlessOf: null, interaction: null });
-  await limitSessions(deps.db, { personId, at: deps.clock() });
-  const seconds = secondsOfSession({ acr, loginTs: now }, { sessionSeconds: deps.sessionSeconds, now });
-  const browser = makeBinding(providerContextOf(request));
-  const session = { personId, browser, amr, acr, loginTs, seconds, standing };
-  setSessionCookie(request, await startSession(deps.provider(), session));
+  const rule = await limitSessions(deps.db, { personId, at: deps.clock() });
+  const device = permittedDevice(acr, rule);
+  const { sessionSeconds } = deps;
+  const seconds = secondsOfSession({ acr: device, loginTs: now }, { sessionSeconds, rule, now });
+  const browser = makeBinding(providerContextOf(request), device);
+  const session = { personId, browser, amr, acr: device, loginTs, seconds, standing };
+  const id = await startSession(deps.provider(), session);
+  setSessionCookie(request, id, device === ownDevice ? seconds : undefined);
   goOn(to);
 }
 

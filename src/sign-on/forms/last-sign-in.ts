@@ -2,7 +2,8 @@ import { classListPath } from "../../accounts/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { type ConnectionId, allowsLocalPasswords, listWaysIn, type WayIn } from "../../upstream/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
-import { makeSealedCookie, type PageRequest } from "./page-request.ts";
+import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { fieldOf, makeSealedCookie, type PageRequest } from "./page-request.ts";
 import type { LoginModel } from "./pages/index.ts";
 
 /**
@@ -18,6 +19,8 @@ type LastSignIn = {
   schoolId: SchoolId | null;
   connectionId?: ConnectionId | null;
   isLeft?: boolean;
+  /** Whether the person asked to stay signed in on this device. */
+  stays?: boolean;
 };
 
 const none: LastSignIn = { isShared: false, hasSeveral: false, personId: null, schoolId: null };
@@ -35,7 +38,7 @@ const write = (request: PageRequest, last: LastSignIn): void =>
 /** Stores who signed in; on a shared device only the school. */
 export function keepLastSignIn(
   request: PageRequest,
-  { personId, homeSchoolId, isShared, connectionId }: SignedInHere,
+  { personId, homeSchoolId, isShared, connectionId, stays = false }: SignedInHere,
 ): void {
   const before = readLastSignIn(request);
   const isAnother = before.personId !== null && before.personId !== personId;
@@ -44,7 +47,7 @@ export function keepLastSignIn(
   const keeps = !isShared && !hasSeveral;
   const kept = keeps ? { personId, connectionId: connectionId ?? null } : { personId: null };
   const isLeft = connectionId === undefined && before.isLeft === true;
-  write(request, { isShared, hasSeveral, ...kept, schoolId: homeSchoolId, isLeft });
+  write(request, { isShared, hasSeveral, ...kept, schoolId: homeSchoolId, isLeft, stays });
 }
 
 type SignedInHere = {
@@ -52,6 +55,7 @@ type SignedInHere = {
   homeSchoolId: SchoolId | null;
   isShared: boolean;
   connectionId?: ConnectionId | undefined;
+  stays?: boolean;
 };
 
 export const forgetLastPerson = (request: PageRequest): void =>
@@ -89,6 +93,8 @@ export const keepClass = (request: PageRequest, schoolId: SchoolId): void =>
 /** The person whom the sign-in page greets, the help text of the school, and its own logins. */
 type KnownBrowser = {
   isShared: boolean;
+  stays: boolean;
+  stayOffer: LoginModel["stayOffer"];
   person: { firstName: string; username: string } | null;
   help: { school: string; text: string } | null;
   hasClassLists: boolean;
@@ -107,18 +113,31 @@ export async function readKnownBrowser(request: PageRequest, schoolId: SchoolId 
   const last = readLastSignIn(request);
   const isShared = last.isShared || last.hasSeveral;
   const school = schoolId ?? last.schoolId;
-  const [person, found, ways] = await Promise.all([
+  const [person, found, ways, anyStay] = await Promise.all([
     isShared || last.personId === null ? null : findPerson(request.deps, last.personId),
     school === null ? null : findSchoolTexts(request.deps, school),
     school === null ? null : findWaysIn(request.deps, school),
+    school === null ? findAnyStay(request.deps) : null,
   ]);
   const help = found?.signIn?.helpText ? { school: found.name, text: found.signIn.helpText } : null;
   const hasClassLists = found?.cardSettings?.enabled === true && found.cardSettings.classLists;
+  const { staySignedInDays: days = 0, staySignedInFromGrade: fromGrade = null } = found?.signIn ?? {};
+  const stayOffer = days === 0 ? anyStay : { days, fromGrade };
+  const usesWays = Boolean(last.connectionId);
   const hasPasskeys = found?.signIn?.passkeys !== false;
-  return { isShared, person, help, hasClassLists, hasPasskeys, ways, usesWays: Boolean(last.connectionId) };
+  const device = { isShared, stays: last.stays === true, stayOffer };
+  return { ...device, person, help, hasClassLists, hasPasskeys, ways, usesWays };
 }
 
-export type TypedLogin = { username: string; isShared: boolean };
+export type TypedLogin = { username: string } & DeviceChoice;
+
+/** What the person says of the device. */
+export type DeviceChoice = { isShared: boolean; stays: boolean };
+
+export function readDeviceChoice(request: PageRequest): DeviceChoice {
+  const isShared = fieldOf(request, "shared") !== "";
+  return { isShared, stays: !isShared && fieldOf(request, "stay") !== "" };
+}
 
 type Shown = {
   typed: TypedLogin | undefined;
@@ -129,7 +148,8 @@ type Shown = {
   problem: LoginModel["problem"];
 };
 
-type OfBrowser = "username" | "known" | "isShared" | "help" | "classList" | "ways" | "passwordForm";
+type OfBrowser =
+  "username" | "known" | keyof DeviceChoice | "stayOffer" | "help" | "classList" | "ways" | "passwordForm";
 
 /**
  * Chooses what the login page shows in this browser. The last person is greeted unless another user name was typed. The
@@ -138,7 +158,7 @@ type OfBrowser = "username" | "known" | "isShared" | "help" | "classList" | "way
  */
 export function describeBrowser(
   { req }: PageRequest,
-  { person, isShared, help, hasClassLists, hasPasskeys, ways, usesWays }: KnownBrowser,
+  { person, isShared, stays, stayOffer, help, hasClassLists, hasPasskeys, ways, usesWays }: KnownBrowser,
   { typed, other, upstream, problem }: Shown,
 ): Pick<LoginModel, OfBrowser> & { mayUsePasskeys: boolean } {
   const username = typed?.username ?? "";
@@ -153,6 +173,8 @@ export function describeBrowser(
     username,
     known: ways?.allowsPasswords === false ? null : known,
     isShared: typed?.isShared ?? isShared,
+    stays: typed?.stays ?? (stays && !isShared),
+    stayOffer,
     help,
     classList: hasClassLists ? classListPath : null,
     ways: ways && { ...ways, action: upstream, other },
@@ -175,10 +197,23 @@ const findSchoolTexts = ({ db: { prisma } }: InteractionDeps, id: SchoolId) =>
     where: { id },
     select: {
       name: true,
-      signIn: { select: { helpText: true, passkeys: true } },
+      signIn: { select: { helpText: true, passkeys: true, staySignedInDays: true, staySignedInFromGrade: true } },
       cardSettings: { select: { enabled: true, classLists: true } },
     },
   });
+
+const settings = table("schoolSignIn");
+
+const selectAnyStay = statement(
+  () => sql`SELECT EXISTS (SELECT FROM ${settings} WHERE ${settings.staySignedInDays} > 0) AS "isOffered"`,
+  "sign-on.findAnyStay",
+);
+
+/** For a browser without a school: whether any school lets people stay signed in. */
+async function findAnyStay({ db }: InteractionDeps): Promise<LoginModel["stayOffer"]> {
+  const [row] = await findRows<{ isOffered: boolean }>(db.pool, selectAnyStay, {});
+  return row!.isOffered ? { days: null, fromGrade: null } : null;
+}
 
 /** The logins that a school has elsewhere, at least one, and whether it uses passwords of this service besides. */
 type WaysOfSchool = {

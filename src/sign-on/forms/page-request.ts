@@ -207,12 +207,14 @@ export async function strengthenSession(
   if (session.accountId !== personId) return false;
   const amr = withSecondFactor(session.amr, method);
   const id = await raiseSession(request.deps.db.pool, { id: session.jti, personId, amr });
-  if (id !== null) setSessionCookie(request, id);
+  const seconds = session.transient === false ? session.exp! - Math.floor(Date.now() / 1000) : undefined;
+  if (id !== null) setSessionCookie(request, id, seconds);
   return id !== null;
 }
 
-export const setSessionCookie = (request: PageRequest, id: string): void =>
-  setCookie(request, request.deps.provider().cookieName("session"), id, { signed: true });
+/** Without `seconds` the cookie ends with the browser. */
+export const setSessionCookie = (request: PageRequest, id: string, seconds?: number): void =>
+  setCookie(request, request.deps.provider().cookieName("session"), id, { signed: true, seconds });
 
 export const appCookie = "_app";
 

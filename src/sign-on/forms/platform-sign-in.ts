@@ -125,7 +125,7 @@ const confirmedCookie = makeSealedCookie<Confirmed>("_sign_in_confirmed", {
 function keepPending(request: PageRequest, person: EnteringPerson): void {
   const browser = readBrowser(request);
   if (browser === null) throw new Error("a form came without the browser's cookie");
-  const { isShared: _known, ...kept } = person;
+  const { isShared: _known, stays: _chosen, ...kept } = person;
   pendingCookie.write(request, { ...kept, browser });
 }
 

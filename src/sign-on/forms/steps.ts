@@ -23,7 +23,9 @@ import { wasOffered } from "./offered-passkey.ts";
 import {
   describeBrowser,
   forgetLastPerson,
+  type DeviceChoice,
   keepLastSignIn,
+  readDeviceChoice,
   readKnownBrowser,
   type TypedLogin,
 } from "./last-sign-in.ts";
@@ -82,14 +84,15 @@ export async function logIn(signOn: SignOn): Promise<void> {
   const login = await checkLogin(signOn);
   if (login.kind === "busy") return sendPage(signOn, renderWaiting(signOn, login));
   if (login.kind === "problem") return sendPage(signOn, await renderLogin(signOn, login.problem, login.typed));
-  const { check, isShared } = login;
+  const { check, isShared, stays } = login;
   const { personId, generation } = check;
   const refusal = await signOn.findRefusal(personId);
   if (refusal !== null) return sendPage(signOn, await renderLogin(signOn, { kind: refusal }));
   rememberDevice(signOn, check.device, isShared);
-  keepLastSignIn(signOn, { ...check, isShared });
+  keepLastSignIn(signOn, { ...check, isShared, stays });
   const { passkeyOffer } = check;
-  if (!check.mustChange) return signOn.finish({ personId, generation, amr: passwordAlone, isShared, passkeyOffer });
+  if (!check.mustChange)
+    return signOn.finish({ personId, generation, amr: passwordAlone, isShared, stays, passkeyOffer });
   // The second factor comes first, so that a stolen password alone cannot lock out its owner.
   if (await hasSecondFactors(signOn.deps.db, personId)) return signOn.askSecondFactor({ personId, generation });
   await askNewPassword(signOn, { personId, generation });
@@ -104,9 +107,9 @@ async function logInWithPasskey(signOn: SignOn): Promise<void> {
   const { personId, generation, homeSchoolId, amr } = check;
   const refusal = await signOn.findRefusal(personId);
   if (refusal !== null) return sendPage(signOn, await renderLogin(signOn, { kind: refusal }));
-  const isShared = fieldOf(signOn, "shared") !== "";
-  keepLastSignIn(signOn, { personId, homeSchoolId, isShared });
-  await signOn.finish({ personId, generation, amr, isShared });
+  const device = readDeviceChoice(signOn);
+  keepLastSignIn(signOn, { personId, homeSchoolId, ...device });
+  await signOn.finish({ personId, generation, amr, ...device });
 }
 
 /** Asks a person whose password was right for one of their own, before they get a session. */
@@ -148,7 +151,7 @@ export async function renderLogin(signOn: SignOn, problem: LoginProblem, typed?:
   // The page offers the own login of a school that does not use the password that was typed.
   const schoolOfPassword = problem?.kind === "not_used" ? problem.homeSchoolId : null;
   const known = await readKnownBrowser(signOn, schoolOfPassword ?? hint.schoolId);
-  const hinted = hint.username === "" ? undefined : { username: hint.username, isShared: known.isShared };
+  const hinted = hint.username === "" ? undefined : { ...known, username: hint.username };
   const { mayUsePasskeys, ...model } = describeBrowser(signOn, known, { typed: typed ?? hinted, ...ways, problem });
   const schoolSearch = addressWith(schoolSearchPath, login);
   const steps = signOn.stepsOf("login");
@@ -169,7 +172,7 @@ function renderWaiting(signOn: SignOn, { waiting, retryAfterSeconds }: WaitingLo
 type WaitingLogin = Pick<WaitingModel, "waiting" | "retryAfterSeconds">;
 
 type CheckedLogin =
-  | { kind: "ok"; check: Extract<PasswordCheck, { kind: "ok" }>; isShared: boolean }
+  | ({ kind: "ok"; check: Extract<PasswordCheck, { kind: "ok" }> } & DeviceChoice)
   | ({ kind: "busy" } & WaitingLogin)
   | { kind: "problem"; problem: LoginProblem; typed?: TypedSignIn };
 
@@ -177,22 +180,22 @@ async function checkLogin(signOn: SignOn): Promise<CheckedLogin> {
   const { deps, req, browser } = signOn;
   const typed = await takeTyped(signOn, browser);
   if (typed === null) return { kind: "problem", problem: { kind: "expired_form" } };
-  const { isShared, ...login } = typed;
+  const { isShared, stays, ...login } = typed;
   const missing = (["username", "password"] as const).filter((name) => login[name] === "");
   if (missing.length > 0) return { kind: "problem", problem: { kind: "missing", fields: missing }, typed };
   const device = readDevice(signOn);
   const hasPasskeys = fieldOf(signOn, "passkeys") !== "" && !isShared && !wasOffered(signOn);
   const check = await deps.checkPassword({ ...login, address: req.ip ?? "", device, hasPasskeys, now: deps.clock() });
-  if (check.kind === "ok") return { kind: "ok", check, isShared };
+  if (check.kind === "ok") return { kind: "ok", check, isShared, stays };
   if (check.kind !== "busy") return { kind: "problem", problem: check, typed };
   const { turnAt, retryAfterSeconds } = check;
   return { kind: "busy", waiting: sealWaiting(deps, typed, { turnAt, browser }), retryAfterSeconds };
 }
 
 /** The fields of a login form; with `turnAt` if the person was told to come again then. */
-type TypedSignIn = { username: string; password: string; isShared: boolean; turnAt?: Date };
+type TypedSignIn = TypedLogin & { password: string; turnAt?: Date };
 
-type Waiting = { username: string; password: string; isShared: boolean; turnAt: string; browser: string; id: string };
+type Waiting = TypedLogin & { password: string; turnAt: string; browser: string; id: string };
 
 const longestUsername = 256;
 
@@ -205,13 +208,16 @@ const sealedWaiting = ({ secrets }: InteractionDeps) =>
 /** Makes the field of the waiting page: only the service can read it, once, from the same browser. */
 function sealWaiting(
   deps: InteractionDeps,
-  { username, password, isShared }: TypedSignIn,
+  { username, password, isShared, stays }: TypedSignIn,
   { turnAt, browser }: { turnAt: Date; browser: string },
 ): string {
   // One character too many is kept, so that the check still refuses the length.
   const typed = { username: username.slice(0, longestUsername + 1), password: password.slice(0, longestPassword + 1) };
   const id = randomBytes(16).toString("base64url");
-  return sealedWaiting(deps).write({ ...typed, isShared, turnAt: turnAt.toISOString(), browser, id }, deps.clock());
+  return sealedWaiting(deps).write(
+    { ...typed, isShared, stays, turnAt: turnAt.toISOString(), browser, id },
+    deps.clock(),
+  );
 }
 
 /** Reads the login form or the field of the waiting page; null if that is too old, used or another browser's. */
@@ -220,15 +226,15 @@ async function takeTyped(request: PageRequest, browser: string): Promise<TypedSi
   const text = fieldOf(request, "waiting");
   if (text === "") {
     const [username, password] = [fieldOf(request, "username").trim(), fieldOf(request, "password")];
-    return { username, password, isShared: fieldOf(request, "shared") !== "" };
+    return { username, password, ...readDeviceChoice(request) };
   }
   const waiting = sealedWaiting(deps).read(text, deps.clock());
   if (waiting === null || browser === "" || waiting.browser !== browser) return null;
-  const { username, password, isShared, turnAt, id } = waiting;
+  const { username, password, isShared, stays, turnAt, id } = waiting;
   // Single use: the bucket holds one token and refills after the field has expired.
   const key = makeKeyMaker(deps.secrets.waitingSignIn)("waiting sign-in", id);
   const used = await takeToken(deps.db.pool, { key, capacity: 1, refillSeconds: 2 * waitingSeconds }, deps.clock());
-  return used === null ? { username, password, isShared, turnAt: new Date(turnAt) } : null;
+  return used === null ? { username, password, isShared, stays, turnAt: new Date(turnAt) } : null;
 }
 
 const name = "_device";

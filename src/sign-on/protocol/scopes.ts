@@ -94,7 +94,7 @@ export function withoutRefused(right: SignOnRight, scopes: readonly ScopeName[])
 
 type Deps = { db: RecordStore; staffSecondFactor: StaffSecondFactor };
 
-const asksForAdmin = (scopes: Iterable<string>): boolean =>
+export const asksForAdmin = (scopes: Iterable<string>): boolean =>
   [...scopes].some((scope) => scopeFromWire(scope)?.startsWith("admin:"));
 
 type Asked = { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined };

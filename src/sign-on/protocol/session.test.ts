@@ -32,7 +32,7 @@ test.each([
   expect(kindOfBrowser(desktop)).toBe(kindOfBrowser(mobile));
 });
 
-const of = { sessionSeconds: 28_800, now: 1_770_000_000 };
+const of = { sessionSeconds: 28_800, now: 1_770_000_000, rule: null };
 
 test("a session on a shared device ends an hour after it began, however much it is used", () => {
   const begun = (secondsAgo: number) => secondsOfSession({ acr: sharedDevice, loginTs: of.now - secondsAgo }, of);

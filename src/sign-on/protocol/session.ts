@@ -1,13 +1,22 @@
 import { hash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { hmac } from "../../platform/crypto/hmac.ts";
-import { hasPassword, hasSecondFactor, isPasskeyAlone, isUpstream } from "../../accounts/index.ts";
+import {
+  hasPassword,
+  hasSecondFactor,
+  isPasskeyAlone,
+  isUpstream,
+  mayStay,
+  type SessionRule,
+} from "../../accounts/index.ts";
 
-const name = "_browser";
+export const bindingCookie = "_browser";
+
+type CookieOptions = { signed: boolean; httpOnly: boolean; sameSite: "lax"; maxAge?: number };
 
 type Cookies = {
   get(name: string, options: { signed: boolean }): string | undefined;
-  set(name: string, value: string, options: { signed: boolean; httpOnly: boolean; sameSite: "lax" }): unknown;
+  set(name: string, value: string, options: CookieOptions): unknown;
 };
 
 type BrowserTraits = { cookies: Cookies; req: Pick<IncomingMessage, "headers"> };
@@ -40,36 +49,64 @@ const bind = (key: string, { req }: BrowserTraits): string =>
 
 /** The binding of this browser's session; null without the cookie. */
 export function readBinding(browser: BrowserTraits): string | null {
-  const key = browser.cookies.get(name, { signed: false });
+  const key = browser.cookies.get(bindingCookie, { signed: false });
   return key === undefined ? null : bind(key, browser);
 }
 
-export function makeBinding(browser: BrowserTraits): string {
+/** The longest time that a session may last; its cookie and what depends on it last no longer. */
+export const longestSessionSeconds = 30 * 24 * 3600;
+
+/** The cookie ends with the browser unless the session is to stay. */
+export function makeBinding(browser: BrowserTraits, acr: string | undefined): string {
   const key = randomBytes(32).toString("base64url");
-  browser.cookies.set(name, key, { signed: false, httpOnly: true, sameSite: "lax" });
+  const lasting = acr === ownDevice ? { maxAge: longestSessionSeconds * 1000 } : {};
+  browser.cookies.set(bindingCookie, key, { signed: false, httpOnly: true, sameSite: "lax", ...lasting });
   return bind(key, browser);
 }
 
-/** The context class of a session on a shared device; no token carries it. */
-export const sharedDevice = "shared-device";
+/** The context class of a session says what device it is on; no token carries it. */
+export const [sharedDevice, ownDevice, anyDevice] = ["shared-device", "own-device", "device"];
 
 /** The same for a session that ends with a lesson. Units: seconds since 1970. */
 export const sharedUntil = (end: number): string => `${sharedDevice} ${end}`;
 
 export const isSharedDevice = (acr: string | undefined): boolean => acr?.split(" ")[0] === sharedDevice;
 
-type Limits = { sessionSeconds: number; now: number };
+/** Nobody stays signed in whose schools do not let them. */
+export const permittedDevice = <Acr extends string | undefined>(acr: Acr, rule: SessionRule | null): Acr | string =>
+  acr === ownDevice && !mayStay(rule) ? anyDevice : acr;
 
-const longestSeconds = 3600;
+type Limits = { sessionSeconds: number; rule: SessionRule | null };
+
+const sharedSeconds = 3600;
 
 /** `loginTs` is earlier where the person signed in at the login of their school before. */
 type Begun = { acr?: string | undefined; loginTs?: number | undefined; startedAt?: number | undefined };
 
-/** On a shared device a session lives for an hour at most, or until its lesson ends. Units: seconds since 1970. */
-export function secondsOfSession({ acr, loginTs = 0, startedAt = loginTs }: Begun, of: Limits): number {
-  if (!isSharedDevice(acr)) return of.sessionSeconds;
-  const end = Number(acr?.split(" ")[1] ?? startedAt + longestSeconds);
-  return Math.max(1, Math.min(of.sessionSeconds, end - of.now));
+export const startOf = ({ loginTs = 0, startedAt = loginTs }: Begun): number => startedAt;
+
+/** The end of a session however much it is used, and how long it lasts unused. Units: seconds, since 1970. */
+function limitsOf(session: Begun, { sessionSeconds, rule }: Limits): { end: number; unused: number } {
+  const { acr } = session;
+  const start = startOf(session);
+  const end = rule?.hours ? start + rule.hours * 3600 : Infinity;
+  if (isSharedDevice(acr)) {
+    const sharedEnd = Number(acr?.split(" ")[1] ?? start + sharedSeconds);
+    return { end: Math.min(end, sharedEnd), unused: sessionSeconds };
+  }
+  const unused = rule?.isOfAll ? Infinity : sessionSeconds;
+  if (acr !== ownDevice) return { end, unused };
+  if (mayStay(rule)) return { end: start + rule!.days * 24 * 3600, unused: Infinity };
+  // The school allowed it when the person signed in, so that the session may have been unused for longer.
+  return { end: Math.min(end, start + sessionSeconds), unused };
+}
+
+/** Units: seconds since 1970. */
+export const endOfSession = (session: Begun, limits: Limits): number => limitsOf(session, limits).end;
+
+export function secondsOfSession(session: Begun, { now, ...limits }: Limits & { now: number }): number {
+  const { end, unused } = limitsOf(session, limits);
+  return Math.max(1, Math.min(unused, end - now));
 }
 
 /** The `sid` of a session for an app with ids of its own. No two apps get the same, so they cannot match people. */

@@ -1,12 +1,14 @@
+import type { AdapterPayload } from "oidc-provider";
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
-import type { Transaction } from "../../platform/database/db.ts";
+import type { Db, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { fields, findRows, run, sql, statement, table, type Sql, type Queryable } from "../../platform/database/sql.ts";
-import { isCurrent, recordAtHome } from "../../accounts/index.ts";
+import { fields, findRows, run, sql, statement, table, type Sql } from "../../platform/database/sql.ts";
+import { isCurrent, recordAtHome, sessionRuleOf, type SessionRule } from "../../accounts/index.ts";
 import { forgetSchool } from "./consent.ts";
 import { deleteNotified } from "./logout/end-session.ts";
+import { endOfSession } from "./session.ts";
 import { deleteGrant } from "./storage/artifact.ts";
 
 /** A session of a browser, or what one sign-on gave one app and outlives the session. */
@@ -20,6 +22,7 @@ export type PersonSession = {
 };
 
 type SessionQuery = { personId: PersonId; now: Date };
+type BrowserRow = PersonSession & { payload: AdapterPayload; rule: SessionRule | null };
 
 const artifact = table("oidcArtifact", "artifact");
 const app = table("app");
@@ -32,7 +35,9 @@ const named = sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.n
 
 const selectBrowsers = statement<SessionQuery>(
   ({ personId, now }) => sql`
-    SELECT ${fields<PersonSession>({
+    SELECT ${fields<BrowserRow>({
+      payload: artifact.payload,
+      rule: sessionRuleOf(artifact.personId),
       id: idOf(artifact.sessionUid),
       kind: sql`'BROWSER'`,
       apps: sql`(
@@ -72,11 +77,18 @@ const selectApps = statement<SessionQuery>(
   "sign-on.listAppTokens",
 );
 
-export async function listSessions(db: Queryable, query: SessionQuery): Promise<PersonSession[]> {
-  const browsers = await findRows<PersonSession, SessionQuery>(db, selectBrowsers, query);
-  const apps = await findRows<PersonSession, SessionQuery>(db, selectApps, query);
+export async function listSessions(
+  { db: { pool }, sessionSeconds }: { db: Db; sessionSeconds: number },
+  query: SessionQuery,
+): Promise<PersonSession[]> {
+  const rows = await findRows<BrowserRow, SessionQuery>(pool, selectBrowsers, query);
+  const browsers = rows.map(({ payload, rule, ...browser }) => {
+    const end = endOfSession(payload, { rule, sessionSeconds }) * 1000;
+    return end < browser.endsAt.getTime() ? { ...browser, endsAt: new Date(end) } : browser;
+  });
+  const apps = await findRows<PersonSession, SessionQuery>(pool, selectApps, query);
   const text = ({ since, id }: PersonSession) => `${since.toISOString()} ${id}`;
-  return [...browsers, ...apps].sort((a, b) => (text(a) < text(b) ? 1 : -1));
+  return [...browsers.filter(({ endsAt }) => endsAt > query.now), ...apps].sort((a, b) => (text(a) < text(b) ? 1 : -1));
 }
 
 type Held = { uid: string | null; grantId: string | null; clientId: ClientId | null };

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
 import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
-import { isSharedDevice } from "./session.ts";
+import { isSharedDevice, startOf } from "./session.ts";
 import { hasPassword, hasSecondFactor, hasStaffFactor, isUpstream } from "../../accounts/index.ts";
 import { holdsAnyRole, holdsRoleBeyondHome } from "../../staff/index.ts";
 
@@ -19,9 +19,9 @@ export type SignedIn = {
   isOnSharedDevice: boolean;
 };
 
-type FindSignedInDeps = Pick<InteractionDeps, "db" | "clock" | "provider" | "staffSecondFactor">;
+type FindSignedInDeps = Pick<InteractionDeps, "db" | "clock" | "provider" | "staffSecondFactor" | "sessionSeconds">;
 
-/** Null also for a person who is not active or is blocked. */
+/** Null also for a person who is not active or is blocked, and for staff whose session is too old for staff pages. */
 export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Response): Promise<SignedIn | null> {
   const provider = deps.provider();
   const session = await provider.Session.get(provider.createContext(req, res));
@@ -34,6 +34,7 @@ export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Re
   // A card alone gives no access to staff pages; the login of a school none to roles beyond it.
   if (status.isStaff && !isOfStaff) return null;
   if (status.worksBeyondHome && !hasPassword(amr)) return null;
+  if (status.isStaff && isTooOld(session, deps)) return null;
   return {
     personId: session.accountId as PersonId,
     sessionUid: session.uid,
@@ -46,6 +47,12 @@ export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Re
 }
 
 const freshSeconds = 600;
+
+/** Whether a session is too old for the work of staff: a school may let it last longer than the service does. */
+export const isTooOld = (
+  session: Parameters<typeof startOf>[0],
+  { clock, sessionSeconds }: Pick<InteractionDeps, "clock" | "sessionSeconds">,
+): boolean => (startOf(session) + sessionSeconds) * 1000 <= clock().getTime();
 
 type Status = { isActive: boolean; isBlocked: boolean; isStaff: boolean; worksBeyondHome: boolean; hasFactor: boolean };
 

@@ -81,6 +81,10 @@ const defaults = {
   ownPasswordFromGrade: null,
   passkeys: true,
   passkeysFromGrade: null,
+  pupilSessionHours: null,
+  staffSessionHours: null,
+  staySignedInDays: 0,
+  staySignedInFromGrade: null,
   helpText: null,
 };
 const settings = {
@@ -90,6 +94,10 @@ const settings = {
   ownPasswordFromGrade: 5,
   passkeys: false,
   passkeysFromGrade: 9,
+  pupilSessionHours: 4,
+  staffSessionHours: 24,
+  staySignedInDays: 30,
+  staySignedInFromGrade: 10,
   helpText: "Frag Frau Sommer.\n\nRaum 12",
 };
 
@@ -113,13 +121,14 @@ test("a school has defaults until it sets how its people sign in", async () => {
   expect(lines).toMatchObject([{ ...actor, before: defaults, after: settings }]);
 });
 
-test("what is said of passkeys stays as it is for programs that do not know of it", async () => {
-  const { passkeys, passkeysFromGrade, ...known } = settings;
+test("what is said of passkeys and sessions stays as it is for programs that do not know of it", async () => {
+  const { userNameRule, passwordKind, mustChangePassword, ownPasswordFromGrade, helpText, ...later } = settings;
+  const known = { userNameRule, passwordKind, mustChangePassword, ownPasswordFromGrade, helpText };
   const operator = await makeStaff(service, "OPERATOR");
   const path = `/schools/${await make.school()}/sign-in-settings`;
   expect((await operator.call("PUT", path, { body: settings })).status).toBe(204);
   expect((await operator.call("PUT", path, { body: known })).status).toBe(204);
-  expect((await operator.call("GET", path)).body).toMatchObject({ passkeys, passkeysFromGrade });
+  expect((await operator.call("GET", path)).body).toMatchObject(later);
 });
 
 test("small children get words as passwords by default", async () => {
@@ -140,6 +149,11 @@ test("no value is set that means nothing", async () => {
   for (const [wrong, code] of [
     [{ ownPasswordFromGrade: 14 }, "invalid_request"],
     [{ passkeysFromGrade: 0 }, "invalid_request"],
+    [{ pupilSessionHours: 13 }, "invalid_request"],
+    [{ staffSessionHours: 0 }, "invalid_request"],
+    [{ staySignedInDays: 31 }, "invalid_request"],
+    [{ staySignedInDays: null }, "invalid_request"],
+    [{ staySignedInFromGrade: 0 }, "invalid_request"],
     [{ userNameRule: "LAST" }, "invalid_request"],
     [{ helpText: "x".repeat(501) }, "invalid_request"],
     [{ helpText: " \n " }, "text_empty"],

@@ -235,7 +235,7 @@ test("a device on which a second person signs in greets neither, and is taken fo
   const browser = newBrowser();
   await signInAt(browser, bo);
   await signInAt(browser, ada);
-  expect((await sessionOf(ada))?.acr ?? null).toBeNull();
+  expect((await sessionOf(ada))?.acr).toBe("device");
   const page = await browser.open("/sign-in?again");
   expect(headingOf(page)).toBe("Anmelden");
   expect(page.html).toMatch(/name="shared"[^>]* checked/);

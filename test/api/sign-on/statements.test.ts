@@ -52,12 +52,13 @@ test("a sign-on with a session takes four statements: one reads and one writes, 
   ]);
 });
 
-test("a sign-on with a password takes 12 statements", async () => {
+test("a sign-on with a password takes 13 statements in a new browser", async () => {
   const browser = makeBrowser(world.service.url);
   expect(await readStatements(browser, (page) => browser.submit(page, "/login", world.login))).toEqual([
     "access.findApp",
     "sign-on.openInteraction.1",
     "sign-on.findInteractions",
+    "sign-on.findAnyStay",
     "sign-on.findInteractions",
     "find-credential",
     "sign-in-limits-take.1",
@@ -70,13 +71,14 @@ test("a sign-on with a password takes 12 statements", async () => {
   ]);
 });
 
-test("a sign-on with a card takes 12 statements", async () => {
+test("a sign-on with a card takes 13 statements in a new browser", async () => {
   const browser = makeBrowser(world.service.url);
   const scan = async () => browser.submit(await browser.open(cardUrl), "/card");
   expect(await readStatements(browser, scan)).toEqual([
     "access.findApp",
     "sign-on.openInteraction.1",
     "sign-on.findInteractions",
+    "sign-on.findAnyStay",
     "sign-in-card-find.0",
     "sign-in-card-find.2",
     "sign-in-card-use",
@@ -89,7 +91,7 @@ test("a sign-on with a card takes 12 statements", async () => {
   ]);
 });
 
-test("a sign-on with a passkey takes 11 statements: one finds it, and one records its use", async () => {
+test("a sign-on with a passkey takes 12 statements in a new browser: one finds it, and one records its use", async () => {
   const { service, make, school } = world;
   const personId = await make.person({ school, role: "TEACHER" });
   const login = await giveLogin(service.db, personId);
@@ -100,6 +102,7 @@ test("a sign-on with a passkey takes 11 statements: one finds it, and one record
     "access.findApp",
     "sign-on.openInteraction.1",
     "sign-on.findInteractions",
+    "sign-on.findAnyStay",
     "sign-on.findInteractions",
     "sign-in-passkey-find.2",
     "sign-in-passkey-use.1",

@@ -108,6 +108,7 @@ const adapter = makeAdapterFactory({
   store,
   clock: () => new Date("2026-02-03T08:00:00Z"),
   refreshGraceSeconds: 10,
+  sessionSeconds: 3600,
   findClient: async () => undefined,
   readClientId: () => null,
 })("Grant");

@@ -231,7 +231,7 @@ test("the time of the sign-in at the school's login is that of the session here:
     expect([age >= 0, age < atMost]).toEqual([true, true]);
   }
   // The list of sessions says when the person came here.
-  const [session] = await listSessions(service.db.pool, { personId, now: service.clock() });
+  const [session] = await listSessions({ db: service.db, sessionSeconds: 36_000 }, { personId, now: service.clock() });
   expect(service.clock().getTime() - session!.since.getTime()).toBeLessThan(600_000);
   tellAuthTime(null);
 });

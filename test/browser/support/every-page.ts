@@ -49,6 +49,8 @@ const login = {
   steps,
   username: "student.goethe",
   known: null,
+  stays: false,
+  stayOffer: null,
   isShared: false,
   help: null,
   classList: null,

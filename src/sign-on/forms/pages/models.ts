@@ -17,9 +17,9 @@ import type { ClaimsForApp } from "../../protocol/provider/account.ts";
 export type Steps = { action: string; cancel: string | null; csrf: string };
 
 /**
- * Posts `username`, `password`, `shared` and `passkeys` (the device can have one); or `forget`; or `passkey`, `state`
- * and `shared`. `known` signed in with this browser before and is asked for the password alone; `known.other` is the
- * page that asks for a user name too.
+ * Posts `username`, `password`, `shared` or `stay`, and `passkeys` (the device can have one); or `forget`; or
+ * `passkey`, `state`, `shared` and `stay`. `known` signed in with this browser before and is asked for the password
+ * alone; `known.other` is the page that asks for a user name too.
  */
 export type LoginModel = {
   app: { name: string; logoPath: string | null } | null;
@@ -27,6 +27,9 @@ export type LoginModel = {
   username: string;
   known: { firstName: string; username: string; other: string } | null;
   isShared: boolean;
+  stays: boolean;
+  /** `days` is null if the school is unknown. */
+  stayOffer: { days: number | null; fromGrade: number | null } | null;
   help: { school: string; text: string } | null;
   /** Where a class signs in, if the school of this device has class lists. */
   classList: string | null;

@@ -18,6 +18,7 @@ import {
 } from "../../../platform/database/sql.ts";
 import { describeSigningKeys, cutoff } from "./published-keys.ts";
 import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
+import { longestSessionSeconds } from "../session.ts";
 
 const signingKeys = { name: "schultor signing keys" };
 
@@ -110,7 +111,8 @@ export function makeRetiredKeysJob({ db, clock, lifetimes }: RetiredKeysDeps): W
     name: "sign-on.dropRetiredKeys",
     everySeconds: 600,
     async run() {
-      const before = cutoff(clock(), Math.max(lifetimes.idTokenSeconds, lifetimes.sessionSeconds));
+      const longest = Math.max(lifetimes.idTokenSeconds, lifetimes.sessionSeconds, longestSessionSeconds);
+      const before = cutoff(clock(), longest);
       await run(db.pool, deleteRetired, { before });
     },
   };

@@ -1,7 +1,7 @@
 import { recordAudit } from "../../../events/index.ts";
 import { type PrismaDb, type Transaction, withPrismaTransaction } from "../../../platform/database/db.ts";
-import { deleteSession, findSessionByUid, findSurplusSessions } from "../storage/artifact.ts";
-import { recordNotices } from "../../../accounts/index.ts";
+import { deleteSession, findSessionByUid, findBeforeSession } from "../storage/artifact.ts";
+import { recordNotices, type SessionRule } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 
 /** Deletes a session and notifies the apps that it was used for. Returns the session; null if it had ended. */
@@ -26,7 +26,12 @@ export async function endSession(db: PrismaDb, { uid, at, requestId }: Ending): 
   });
 }
 
-export async function limitSessions(db: PrismaDb, { personId, at }: { personId: PersonId; at: Date }): Promise<void> {
-  for (const uid of await findSurplusSessions(db.pool, personId))
-    await endSession(db, { uid, at, requestId: undefined });
+/** Makes room for one more session. Returns how long it may last. */
+export async function limitSessions(
+  db: PrismaDb,
+  { personId, at }: { personId: PersonId; at: Date },
+): Promise<SessionRule | null> {
+  const { surplus, rule } = await findBeforeSession(db.pool, personId);
+  for (const uid of surplus) await endSession(db, { uid, at, requestId: undefined });
+  return rule;
 }

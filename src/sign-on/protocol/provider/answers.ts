@@ -13,6 +13,7 @@ import type {
   ResponseMode,
 } from "../contract.ts";
 import { publicFaultOf, authenticationOf } from "../diagnosis.ts";
+import { bindingCookie } from "../session.ts";
 import { hidesReason } from "./policy.ts";
 import type { ShowPages } from "../deps.ts";
 
@@ -30,13 +31,18 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   else if (route === "discovery") ctx.body = presentDiscovery(ctx.body as DiscoveryDocument);
 }
 
-/** The device may be shared, which is known only later. The date that deletes a cookie stays. */
+/** The device may be shared, which only a session knows. The date that deletes a cookie stays. */
 function endCookiesWithBrowser(ctx: KoaContextWithOIDC): void {
   const cookies = ctx.res.getHeader("Set-Cookie");
   if (!Array.isArray(cookies)) return;
-  const endless = cookies.map((cookie) => cookie.replace(/; expires=(?!Thu, 01 Jan 1970)[^;]*/i, ""));
+  const endless = cookies.map((cookie) =>
+    isOfSession(cookie, ctx) ? cookie : cookie.replace(/; expires=(?!Thu, 01 Jan 1970)[^;]*/i, ""),
+  );
   ctx.set("Set-Cookie", endless);
 }
+
+const isOfSession = (cookie: string, { oidc }: KoaContextWithOIDC): boolean =>
+  cookie.startsWith(oidc.provider.cookieName("session")) || cookie.startsWith(bindingCookie);
 
 function polishError(ctx: KoaContextWithOIDC): void {
   if (typeof ctx.body === "object" && ctx.body !== null) ctx.body = presentError(ctx, ctx.body as LibraryError);

@@ -14,7 +14,7 @@ import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
 import { interactionSeconds } from "./commit.ts";
 import { hasOwnIds, makeCookieSignatures, setParameters } from "./library.ts";
 import { makePolicy } from "./policy.ts";
-import { getRequest } from "../storage/request.ts";
+import { getRequest, sessionRuleFor } from "../storage/request.ts";
 
 export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {
   const { lifetimes, secrets, platform, contract } = deps;
@@ -93,8 +93,11 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       RefreshToken: lifetimes.refreshTokenSeconds,
       Grant: lifetimes.refreshTokenSeconds,
       // The library uses the same clock.
-      Session: (_ctx, session) =>
-        secondsOfSession(session, { sessionSeconds: lifetimes.sessionSeconds, now: Math.floor(Date.now() / 1000) }),
+      Session: (_ctx, session) => {
+        const { sessionSeconds } = lifetimes;
+        const rule = sessionRuleFor(session.accountId);
+        return secondsOfSession(session, { sessionSeconds, rule, now: Math.floor(Date.now() / 1000) });
+      },
       Interaction: interactionSeconds,
     },
     discovery: {

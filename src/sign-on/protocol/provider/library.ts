@@ -6,11 +6,11 @@ import { errors, interactionPolicy, Provider } from "oidc-provider";
 import type { AdapterPayload, Client, Configuration, KoaContextWithOIDC } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { commandLineClientId, scopeFromWire, secretMatches } from "../../../access/index.ts";
-import { makeBinding, readBinding, presentAcr, presentAmr } from "../session.ts";
+import { makeBinding, ownDevice, permittedDevice, readBinding, presentAcr, presentAmr } from "../session.ts";
 import { responseModes, type SignOnContract } from "../contract.ts";
 import type { AnswerApp } from "./answers.ts";
 import { algorithms } from "../keys/signing-keys.ts";
-import type { Standing } from "../storage/request.ts";
+import { sessionRuleFor, type Standing } from "../storage/request.ts";
 import { keepDescribed } from "../mount.ts";
 import { differentMechanism } from "../diagnosis.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
@@ -293,9 +293,13 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
   };
   const { loginAccount } = Session.prototype;
   Session.prototype.loginAccount = function loginAccountOfBrowser(this: Session, details) {
-    const goesOn = this.browser !== undefined && this.accountId === details.accountId;
-    loginAccount.call(this, details);
-    if (!goesOn && Provider.ctx) this.browser = makeBinding(Provider.ctx);
+    const { acr: asked, accountId } = details;
+    const acr = Provider.ctx ? permittedDevice(asked, sessionRuleFor(accountId)) : asked;
+    const stays = acr === ownDevice;
+    const goesOn = this.browser !== undefined && this.accountId === accountId && !stays;
+    loginAccount.call(this, { ...details, ...(acr !== undefined && { acr }) });
+    this.transient = !stays;
+    if (!goesOn && Provider.ctx) this.browser = makeBinding(Provider.ctx, acr);
     // Not `loginTs`: at the login of a school somebody may have signed in hours ago.
     this.startedAt = Math.floor(Date.now() / 1000);
   };
@@ -342,7 +346,7 @@ type NewSession = {
   /** From `makeBinding`. */
   browser: string;
   amr: readonly string[];
-  acr: string | undefined;
+  acr: string;
   /** When the person proved who they are, in seconds since 1970. */
   loginTs: number;
   seconds: number;
@@ -355,8 +359,7 @@ export async function startSession(
 ): Promise<string> {
   const session: Session = new provider.Session();
   Object.assign(session, { browser, standing });
-  const login = { accountId: personId, transient: true, loginTs, amr: [...amr] };
-  session.loginAccount({ ...login, ...(acr !== undefined && { acr }) });
+  session.loginAccount({ accountId: personId, loginTs, amr: [...amr], acr });
   await session.save(seconds);
   return session.jti;
 }

@@ -37,6 +37,7 @@ export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
     db,
     clock,
     refreshGraceSeconds: lifetimes.refreshGraceSeconds,
+    sessionSeconds: lifetimes.sessionSeconds,
     store: deps.store,
     findClient: makeFindClient(deps),
     readClientId,

@@ -4,7 +4,8 @@ import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { type Bucket, takeToken } from "../../../platform/database/token-bucket.ts";
 import type { Pair } from "../consent.ts";
-import { lacksSecondFactor, lacksStaffFactor } from "../scopes.ts";
+import { asksForAdmin, lacksSecondFactor, lacksStaffFactor } from "../scopes.ts";
+import { isTooOld } from "../signed-in.ts";
 import { once, questions, getRequest } from "../storage/request.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "../deps.ts";
@@ -99,8 +100,10 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
 }
 
 function makeStaffFactorCheck(deps: ProviderDeps) {
-  const check: Checked = (ctx, { personId }) =>
-    lacksStaffFactor(deps, { personId, scopes: ctx.oidc.requestParamScopes, amr: ctx.oidc.session?.amr });
+  const { sessionSeconds } = deps.lifetimes;
+  const check: Checked = async ({ oidc: { requestParamScopes: scopes, session } }, { personId }) =>
+    (asksForAdmin(scopes) && isTooOld(session!, { ...deps, sessionSeconds })) ||
+    (await lacksStaffFactor(deps, { personId, scopes, amr: session?.amr }));
   return new Check("password", "the user has to type their password", "login_required", withPerson(check));
 }
 

@@ -19,12 +19,14 @@ import {
 } from "./request.ts";
 import type { ProviderRequest, Standing, FoundToken, UnitOfWork } from "./request.ts";
 import type { Store } from "./store.ts";
+import { endOfSession } from "../session.ts";
 import { nothing, writeArtifacts } from "./write.ts";
 
 type StorageDeps = {
   db: Db;
   clock: Clock;
   refreshGraceSeconds: number;
+  sessionSeconds: number;
   store: Pick<Store, "findArtifact" | "findInteraction" | "findSession" | "findToken">;
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
   readClientId(ctx: KoaContextWithOIDC): string | null;
@@ -102,7 +104,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       const found = await findWithLookup(deps, kind, idHash);
       if (!found) return undefined;
       const payload: AdapterPayload = { ...found.payload, jti: id };
-      if (found.expiresAt <= deps.clock()) payload.exp = 1;
+      if (found.expiresAt <= deps.clock() || hasEnded(kind, found, deps)) payload.exp = 1;
       if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
       const request = findRequest();
       if (request) noteFound(request, { kind, idHash }, found);
@@ -164,6 +166,7 @@ const tokenKinds = new Set(["AuthorizationCode", "RefreshToken", "AccessToken"])
 function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact): void {
   const { payload, expiresAt } = found;
   noteStanding(request, found);
+  if (found.personId !== null) request.sessionRules.set(found.personId, found.rule);
   if (tokenKinds.has(key.kind)) request.tokens.push(toFoundToken(key, found));
   if (key.kind === "AuthorizationCode") request.code = payload;
   // A copy, because the library changes `authorizations` in place.
@@ -219,6 +222,11 @@ function rememberLookup({ memory }: ProviderRequest, found: Lookup | null): Foun
   return found;
 }
 
+// A school may have shortened the time since the session was stored.
+function hasEnded(kind: string, { payload, rule }: FoundArtifact, { clock, sessionSeconds }: StorageDeps): boolean {
+  return kind === "Session" && endOfSession(payload, { rule, sessionSeconds }) * 1000 <= clock().getTime();
+}
+
 // Within the grace time a used refresh token is accepted, and the stored response is sent again.
 function isInGrace(
   found: { consumedAt: Date | null; replay: Buffer | null },
@@ -251,12 +259,12 @@ function keepUsedApps({ session, work }: ProviderRequest, payload: AdapterPayloa
 
 type SessionState = Pick<Artifact, "idHash" | "payload" | "expiresAt">;
 
-// Extending a session by up to a minute is not worth a write.
+// Changing the end of a session by up to a minute is not worth a write.
 const worthwhileMs = 60_000;
 
 function isSameSession(before: SessionState, after: SessionState): boolean {
-  if (!before.idHash.equals(after.idHash) || after.expiresAt.getTime() - before.expiresAt.getTime() > worthwhileMs)
-    return false;
+  const movedMs = Math.abs(after.expiresAt.getTime() - before.expiresAt.getTime());
+  if (!before.idHash.equals(after.idHash) || movedMs > worthwhileMs) return false;
   return isDeepStrictEqual(lastingPart(before.payload), lastingPart(after.payload));
 }
 

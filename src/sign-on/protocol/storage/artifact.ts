@@ -13,7 +13,7 @@ import {
   arrayOf,
 } from "../../../platform/database/sql.ts";
 import type { Queryable, Sql, Value } from "../../../platform/database/sql.ts";
-import { isCurrent } from "../../../accounts/index.ts";
+import { isCurrent, sessionRuleOf, type SessionRule } from "../../../accounts/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import type { ClientId } from "../../../access/index.ts";
 
@@ -41,6 +41,8 @@ export type FoundArtifact = {
   consumedAt: Date | null;
   replay: Buffer | null;
   expiresAt: Date;
+  /** Of the person of a session or interaction; the end of a session follows it at each use. */
+  rule: SessionRule | null;
 };
 
 export type Key = { kind: string; idHash: Buffer };
@@ -88,7 +90,9 @@ export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
       CASE WHEN ${keeps} THEN ${present.upstreamSessionId} ELSE ${given("upstreamSessionId")} END`;
 };
 
-export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<keyof FoundArtifact> => ({
+type ReadColumn = Exclude<keyof FoundArtifact, "rule"> | "kind";
+
+export const foundColumns = (artifact: Columns<ReadColumn>): Columns<keyof FoundArtifact> => ({
   payload: artifact.payload,
   personId: artifact.personId,
   generation: artifact.generation,
@@ -97,6 +101,7 @@ export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<ke
   consumedAt: artifact.consumedAt,
   replay: artifact.replay,
   expiresAt: artifact.expiresAt,
+  rule: sql`CASE WHEN ${artifact.kind} IN ('Session', 'Interaction') THEN ${sessionRuleOf(artifact.personId)} END`,
 });
 
 /** Orders rows like the questions; `place` counts from 1, a missing row is null. */
@@ -235,14 +240,20 @@ export const surplusSessionsOf = (personId: Value): Sql => sql`(
     WHERE ${kept.personId} = ${personId} AND ${kept.kind} = 'Session' AND ${kept.sessionUid} IS NOT NULL
     ORDER BY ${kept.expiresAt} DESC OFFSET ${sessionsPerPerson - 1}) AS surplus)`;
 
-const surplusSessions = statement<{ personId: string }>(
-  ({ personId }) => sql`SELECT ${surplusSessionsOf(personId)} AS uids`,
-  "sign-on.surplusSessions",
+type BeforeSession = { surplus: string[]; rule: SessionRule | null };
+
+const beforeSession = statement<{ personId: string }>(
+  ({ personId }) =>
+    sql`SELECT ${fields<BeforeSession>({
+      surplus: surplusSessionsOf(personId),
+      rule: sessionRuleOf(sql`${personId}::uuid`),
+    })}`,
+  "sign-on.beforeSession",
 );
 
-export async function findSurplusSessions(db: Queryable, personId: string): Promise<string[]> {
-  const [row] = await findRows<{ uids: string[] }>(db, surplusSessions, { personId });
-  return row!.uids;
+/** What one more session of a person has to end, and how long it may last. */
+export async function findBeforeSession(db: Queryable, personId: string): Promise<BeforeSession> {
+  return (await findRows<BeforeSession>(db, beforeSession, { personId }))[0]!;
 }
 
 type Raised = { idHash: Buffer; newIdHash: Buffer; personId: PersonId; amr: string };

@@ -1,4 +1,4 @@
-import type { NewNotice } from "../../../accounts/index.ts";
+import type { NewNotice, SessionRule } from "../../../accounts/index.ts";
 import type { Bucket } from "../../../platform/database/token-bucket.ts";
 import type { Artifact, Key } from "./artifact.ts";
 import type { SignIn, TokenUse, Logout, SessionFate, Write } from "./write.ts";
@@ -129,6 +129,8 @@ export type ProviderRequest = {
   code: FoundCode | null;
   session: FoundSession | null;
   readonly standings: Map<string, Standing>;
+  /** By person. */
+  readonly sessionRules: Map<string, SessionRule | null>;
   /** The uids of the person's oldest sessions beyond the limit. */
   surplusSessions: readonly string[];
   typedHint: string;
@@ -144,6 +146,7 @@ export const startRequest = (isAtTokenEndpoint = false): ProviderRequest => ({
   code: null,
   session: null,
   standings: new Map(),
+  sessionRules: new Map(),
   surplusSessions: [],
   typedHint: "",
   hintedSchoolId: null,
@@ -178,6 +181,10 @@ export function noteStanding({ standings }: ProviderRequest, found: Found): void
     upstreamSessionId: upstreamSessionId ?? before?.upstreamSessionId ?? null,
   });
 }
+
+/** How long sessions of a person may last, once one or an interaction of theirs was read. */
+export const sessionRuleFor = (personId: string | undefined): SessionRule | null =>
+  (personId !== undefined && findRequest()?.sessionRules.get(personId)) || null;
 
 // The library calls the adapter with ids alone, so the state is only known at run time; a wrong order is a bug.
 function expectState<State extends UnitOfWork["state"]>(

@@ -11,8 +11,8 @@ const readOptions = (form) => JSON.parse(form.dataset.options);
 
 function send(form, answer) {
   form.elements.passkey.value = JSON.stringify(answer);
-  const shared = document.getElementById("shared");
-  if (form.elements.shared && shared?.checked) form.elements.shared.value = "yes";
+  for (const name of ["shared", "stay"])
+    if (form.elements[name] && document.getElementById(name)?.checked) form.elements[name].value = "yes";
   form.submit();
 }
 
