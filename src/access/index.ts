@@ -48,7 +48,7 @@ export { mergeGrants, separateGrants, type MergedApp } from "./merge-grants.ts";
 export { appIdOf, appIds, findAppPersonId, findPersonByAppId, idKindOf, isCutOver } from "./pairwise.ts";
 export { listAppIds, subjectNow } from "./pairwise.ts";
 export { peopleInOrder } from "./people-in-order.ts";
-export { everybodyInRoster } from "./synced-people.ts";
+export { everybodyInRoster, lastChange } from "./synced-people.ts";
 export * from "./purge.ts";
 export * from "./readable.ts";
 export * from "./sign-on/claims.ts";

@@ -31,16 +31,21 @@ export function makeListMemory() {
 /** Reading this many rows one by one takes as long as reading a list of 100,000 people at once. */
 const passedOver = 10_000;
 
-/** Of a filter that finds fewer, a page reads the whole list again: the next one may be at its end. */
-const manyFound = 2000;
+/** Reading all at once is faster than walking so many records to find the few of a page. */
+const wholeList = 100_000;
+
+const beginning = "00000000-0000-0000-0000-000000000000";
 
 /** A page that follows one that was read continues after its last row, however long the list is. */
 export async function readPage(db: Queryable, memory: ListMemory, asked: Asked): Promise<ReadPage> {
   const { statements, values, list, version } = asked;
   const { limit, offset } = values;
   const keyOf = (place: number | "total") => JSON.stringify([list, version, place]);
-  const after = offset === 0 ? undefined : memory.ends.get(keyOf(offset));
-  const isLong = statements.page !== null || (memory.totals.get(keyOf("total")) ?? 0) >= manyFound;
+  const readTotal = async () => memory.totals.get(keyOf("total")) ?? (await countAll(db, statements, values));
+  const found = statements.isOfChanges ? await readTotal() : (memory.totals.get(keyOf("total")) ?? 0);
+  const isLong = statements.page !== null || found ** 2 > limit * wholeList;
+  const first = statements.isOfChanges ? `${beginning}_${beginning}` : undefined;
+  const after = offset === 0 ? first : memory.ends.get(keyOf(offset));
   const isNext = isLong && after !== undefined && statements.nextPage !== null;
   type Row = { count: number; items: string; last: string };
   const [page] = await findRows<Row, Values>(

@@ -8,7 +8,8 @@ import { refuseSelection } from "./failure.ts";
 import { compileFilter, findBounds, findSortKey, unknownField } from "./filter/compile.ts";
 import { parseFilter } from "./filter/parse.ts";
 import { enrollments } from "./records/enrollments.ts";
-import type { Given, Part, Reader, RecordFields, Resource, Source, Way } from "./records/record.ts";
+import { roundedTime, type Given, type Part, type Reader, type RecordFields } from "./records/record.ts";
+import type { Resource, Source, Way } from "./records/record.ts";
 import { wayIsShown } from "./shown.ts";
 
 /** What the query of a request chooses, beside the page. */
@@ -27,6 +28,8 @@ export type Statements = {
   id: string;
   /** Returns (shown, version). */
   version: Statement<Values>;
+  /** The list is of what changed since a time; `anyPage` and `count` read the changes alone. */
+  isOfChanges: boolean;
   /**
    * All return (count, items, last): how many, joined, and the last one's position. `page` checks all rows that its
    * offset passes over one by one, `anyPage` reads the whole list at once; `nextPage` is what comes after a page.
@@ -87,9 +90,15 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
     );
   let values: Record<string, string> = {};
   const isSelected = selection.filter !== undefined || selection.sort !== undefined;
+  const isByChange = since !== undefined && filter.flat().every(({ field }) => field === "dateLastModified");
+  const readPart = (whole: Part): Part =>
+    selection.sort === undefined && (!isSelected || isByChange) ? whole : "read";
   const find = (reader: Reader, part: Part) => {
     const source = resource.source(reader, way, part);
-    const fields = resource.fields(reader, source.id);
+    const { json, values: known } = resource.fields(reader, source.id);
+    const { changedAt } = source;
+    const changed = changedAt && { dateLastModified: { kind: "time" as const, of: roundedTime(reader, changedAt) } };
+    const fields: RecordFields = { json, values: { ...known, ...changed } };
     const compiled = filter.length === 0 ? null : compileFilter(filter, fields.values);
     if (compiled !== null) ({ values } = compiled);
     const conditions = [
@@ -112,7 +121,7 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
         SELECT ${resource.keys} FROM ${from} ${orderOf(source, fields, selection)} LIMIT ${reader.limit}::int ${offset}
         ) AS ${resource.listedAs ?? sql`listed`} ${resource.records(reader)} OFFSET 0) AS page`;
   };
-  const anyPage = make("any_page", makePage(isSelected ? "read" : "keys"));
+  const anyPage = make("any_page", makePage(readPart("keys")));
   return {
     id: hash("sha1", anyPage.text),
     version: make("version", (reader) => {
@@ -120,10 +129,11 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
       return sql`SELECT ${wayIsShown(reader, way)} AS shown, ${viewVersion(reader.client, schools)} AS version`;
     }),
     page: isSelected ? null : make("page", makePage("first")),
+    isOfChanges: since !== undefined,
     anyPage,
     nextPage: selection.sort === undefined ? make("next_page", makePage("next")) : null,
     count: make("count", (reader) => {
-      const { from } = find(reader, selection.filter === undefined ? "counted" : "read");
+      const { from } = find(reader, selection.filter === undefined || isByChange ? "counted" : "read");
       return sql`SELECT count(*)::int AS count FROM ${from}`;
     }),
     values: { ...idsOfOne, ...(since !== undefined && { changedSince: since }), ...values },

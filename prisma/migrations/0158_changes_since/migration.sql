@@ -1,8 +1,5 @@
--- CreateIndex
-CREATE INDEX "app_event_client_id_at_idx" ON "app_event"("client_id", "at");
-
--- CreateIndex
-CREATE INDEX "group_created_at_idx" ON "group"("created_at");
-
--- CreateIndex
-CREATE INDEX "person_created_at_idx" ON "person"("created_at");
+-- Written by hand: what changed for an app since a time. Writes wait while an index is built: a large database builds
+-- them beforehand (deploy/README.md).
+CREATE INDEX IF NOT EXISTS "app_event_client_id_at_idx" ON "app_event"("client_id", "at");
+CREATE INDEX IF NOT EXISTS "group_created_at_idx" ON "group"("created_at");
+CREATE INDEX IF NOT EXISTS "person_created_at_idx" ON "person"("created_at");

@@ -2,6 +2,7 @@ import {
   appIds,
   everybodyInRoster,
   groupIsInRoster,
+  lastChange,
   memberRole,
   personIsInRoster,
   readTable,
@@ -13,7 +14,6 @@ import {
   isEverybody,
   reference,
   text,
-  toldAt,
   type JsonOf,
   type Part,
   type Reader,
@@ -59,11 +59,10 @@ export const enrollments: Resource = {
   single: "enrollment",
   fields(reader, personId) {
     const id = enrollmentId(personId);
-    const told = sql`greatest(${toldAt(reader, p.id)}, ${toldAt(reader, g.id)})`;
     const base = baseFields(reader, {
       id,
       isActive: sql`(${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE')`,
-      at: sql`coalesce(${told}, greatest(${p.createdAt}, ${g.createdAt}))`,
+      at: sql`greatest(${lastChange(reader.client, p)}, ${lastChange(reader.client, g)})`,
     });
     const json: JsonOf<components["schemas"]["OneRosterEnrollment"]> = {
       ...base.json,
@@ -99,6 +98,7 @@ export const enrollments: Resource = {
       id: sql`m.app_id`,
       order: sql`of_app.group_id, m.app_id`,
       comesInOrder: !isEverybody(way, part),
+      ...(isEverybody(way, part) && reader.since !== undefined && { changedAt: sql`of_app.changed_at` }),
       isAfter: sql`(of_app.group_id, m.app_id) > (${reader.afterGroup}::uuid, ${reader.after}::uuid)`,
     };
   },

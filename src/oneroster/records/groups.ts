@@ -1,4 +1,4 @@
-import { appIds, groupIsInRoster, memberRole, readTable } from "../../access/index.ts";
+import { appIds, groupIsInRoster, lastChange, memberRole, readTable } from "../../access/index.ts";
 import type { components } from "../../../generated/openapi/oneroster.ts";
 import { jsonArrayOf, jsonCode, jsonObject, jsonText } from "../../platform/database/json-sql.ts";
 import { literal, lookUp, sql, table, type Sql } from "../../platform/database/sql.ts";
@@ -8,7 +8,6 @@ import {
   many,
   reference,
   text,
-  toldAt,
   yearBegins,
   type JsonOf,
   type Reader,
@@ -62,7 +61,7 @@ const groupBase = (reader: Reader, id: Sql) =>
   baseFields(reader, {
     id,
     isActive: sql`${g.status} = 'ACTIVE'`,
-    at: sql`greatest(coalesce(${toldAt(reader, g.id)}, ${g.createdAt}), ${yearBegins(reader)})`,
+    at: sql`greatest(${lastChange(reader.client, g)}, ${yearBegins(reader)})`,
   });
 
 export const classes: Resource = {

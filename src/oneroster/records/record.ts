@@ -1,7 +1,7 @@
 import type { AccessToken, IdKind } from "../../access/index.ts";
 import type { components } from "../../../generated/openapi/oneroster.ts";
 import { jsonCode, jsonObject, type JsonSql } from "../../platform/database/json-sql.ts";
-import { literal, sql, table, type Parameters, type Sql, type Value } from "../../platform/database/sql.ts";
+import { literal, sql, type Parameters, type Sql, type Value } from "../../platform/database/sql.ts";
 import type { Visible } from "../../platform/database/visible-sql.ts";
 import { rfc3339 } from "../../platform/http/index.ts";
 import type { ReferenceType, Version } from "../contract.ts";
@@ -21,7 +21,7 @@ export type Given = { client: string; base: string } & SchoolYear & {
     changedSince?: string;
   };
 
-/** For whom a statement is made. Records last changed before `since` may be left out. */
+/** For whom a statement is made. Records last changed before `since` are left out of lists that are read as a whole. */
 export type Reader = Parameters<Given> & { ids: IdKind; version: Version; since: Value | undefined };
 export type ReaderKind = Pick<Reader, "ids" | "version"> & Pick<AccessToken, "namesRead">;
 
@@ -46,6 +46,8 @@ export type Source = {
   order: Sql;
   /** Whether `from` already returns the rows in order; PostgreSQL would sort them all again. */
   comesInOrder?: boolean;
+  /** When the record last changed, where `from` found it by that. */
+  changedAt?: Sql;
   /** SQL condition: the record comes after the last one of the page before. */
   isAfter: Sql;
 };
@@ -105,16 +107,8 @@ export const reference = ({ base }: Reader, type: ReferenceType, id: Value): Jso
     type: jsonCode<ReferenceType>(literal(type)),
   });
 
-const e = table("appEvent", "e");
-
 /** SQL value: the moment at which the school year begins. */
 export const yearBegins = ({ starts }: Reader): Sql => sql`(${starts}::text || 'T00:00:00Z')::timestamptz`;
-
-/** When the app was last told of a change of the subject, by the index of subjects; null after the event was swept. */
-export const toldAt = ({ client }: Reader, subjectId: Sql): Sql => sql`(
-  SELECT max(told.at) FROM (
-    SELECT ${e.clientId}, ${e.at} FROM ${e} WHERE ${e.subjectId} = ${subjectId} OFFSET 0) AS told
-  WHERE told.client_id = ${client})`;
 
 /**
  * Exact times would tell apps with ids of their own which of their people are the same. Rounded up, so that who asks

@@ -1,8 +1,8 @@
-import { granted, readTable, schoolIsInRoster, shownSchools } from "../../access/index.ts";
+import { granted, lastChange, readTable, schoolIsInRoster, shownSchools } from "../../access/index.ts";
 import type { components } from "../../../generated/openapi/oneroster.ts";
 import { jsonCode, jsonNullable, jsonText } from "../../platform/database/json-sql.ts";
 import { lookUp, sql } from "../../platform/database/sql.ts";
-import { baseFields, text, toldAt, type JsonOf, type Resource } from "./record.ts";
+import { baseFields, text, type JsonOf, type Resource } from "./record.ts";
 
 type Org = components["schemas"]["OneRosterOrg"];
 
@@ -12,7 +12,7 @@ export const schools: Resource = {
   plural: "orgs",
   single: "org",
   fields(reader, id) {
-    const at = sql`coalesce(${toldAt(reader, s.id)}, ${s.createdAt})`;
+    const at = sql`${lastChange(reader.client, s)}`;
     const base = baseFields(reader, { id, isActive: sql`true`, at });
     const identifier = granted(reader.client, "SCHOOL_OFFICIAL_ID", s, ({ officialId }) => officialId);
     const json: JsonOf<Org> = {

@@ -2,6 +2,7 @@ import {
   appIds,
   everybodyInRoster,
   granted,
+  lastChange,
   memberRole,
   peopleInOrder,
   personIsInRoster,
@@ -18,7 +19,6 @@ import {
   many,
   reference,
   text,
-  toldAt,
   type JsonOf,
   type Part,
   type Reader,
@@ -65,7 +65,7 @@ const firstAndOthers = <T>(first: JsonSql<T>, other: JsonSql<T>) =>
 
 function fields(reader: Reader, id: Sql) {
   const isActive = sql`${p.status} = 'ACTIVE'`;
-  const base = baseFields(reader, { id, isActive, at: sql`coalesce(${toldAt(reader, p.id)}, ${p.createdAt})` });
+  const base = baseFields(reader, { id, isActive, at: lastChange(reader.client, p) });
   const names = nameFields(reader);
   const enabled = sql`CASE WHEN ${isActive} THEN 'true' ELSE 'false' END`;
   const schoolIds = many(sql`ARRAY(SELECT ${a.schoolId}::text ${fromSchools(reader)})`);
@@ -123,7 +123,11 @@ function fields(reader: Reader, id: Sql) {
 }
 
 /** FROM that binds `who` (person_id, app_id, role in the class) in the order of app ids. */
-function fromPeople(reader: Reader, way: Way, part: Part): Pick<Source, "from" | "isAfter" | "comesInOrder"> {
+function fromPeople(
+  reader: Reader,
+  way: Way,
+  part: Part,
+): Pick<Source, "from" | "isAfter" | "comesInOrder" | "changedAt"> {
   const { client, ids } = reader;
   const { one, school, group } = way;
   const own = appIds[ids].of(client, a.personId);
@@ -146,6 +150,7 @@ function fromPeople(reader: Reader, way: Way, part: Part): Pick<Source, "from" |
     return {
       from: sql`(SELECT at.*, ${id} AS app_id FROM (${everybodyInRoster(client, "people", reader.since)}) AS at) AS who`,
       isAfter,
+      ...(reader.since !== undefined && { changedAt: sql`who.changed_at` }),
     };
   }
   const after = part === "next" ? reader.after : undefined;
