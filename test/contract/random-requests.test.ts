@@ -24,7 +24,10 @@ beforeAll(async () => {
   service = await startDemo();
   const app = demoApp("demo-lernapp");
   const bearer = (token: string) => `Bearer ${token}`;
-  const ofApp = bearer(await getAppToken(service, app, idmScopes));
+  await service.db.pool.query("UPDATE app SET scopes = scopes || '{oneroster:read}' WHERE client_id = $1", [
+    app.clientId,
+  ]);
+  const ofApp = bearer(await getAppToken(service, app, [...idmScopes, "oneroster:read"]));
   const user = await getUserTokens(service, app, demoLogin(2), { scopes: ["openid", "profile", ...idmScopes] });
   const staff = await Promise.all([
     makeStaff(service, "OPERATOR"),
@@ -57,7 +60,7 @@ async function send({ method, target, headers, body }: RandomRequest): Promise<E
   };
 }
 
-test.each(["idm", "schulconnex", "sign-on", "admin"])(
+test.each(["idm", "schulconnex", "oneroster", "oneroster-1.1", "sign-on", "admin"])(
   "random requests of %s are answered as the contract says",
   async (name) => {
     const faults: string[] = [];
