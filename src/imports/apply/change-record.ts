@@ -1,4 +1,4 @@
-import { columnNames, findRows, insert, run, sql, statement, table } from "../../platform/database/sql.ts";
+import { columnNames, insert, makeFindOne, run, sql, statement, table } from "../../platform/database/sql.ts";
 import type { Part, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { SchoolPart } from "../state/record.ts";
 import { a, g, planned, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
@@ -67,7 +67,7 @@ const record = (column: "before" | "after") => {
 const [before, after] = [record("before"), record("after")];
 
 const c = table("importChange", "c");
-const countChanges = statement<Pick<Values, "importId" | "schoolId">>(
+const countChanges = makeFindOne<{ count: number }, Pick<Values, "importId" | "schoolId">>(
   ({ importId, schoolId }) => sql`
   SELECT count(*)::int AS count FROM ${c} WHERE ${c.importId} = ${importId} AND ${c.schoolId} = ${schoolId}`,
 );
@@ -77,8 +77,7 @@ export async function recordChanges(tx: Queryable, values: Values, write: () => 
   for (const statement of before) await run(tx, statement, values);
   await write();
   for (const statement of after) await run(tx, statement, values);
-  const [counted] = await findRows<{ count: number }, Values>(tx, countChanges, values);
-  return counted!.count;
+  return (await countChanges(tx, values)).count;
 }
 
 const oldest = table("importChange", "oldest");

@@ -1,4 +1,4 @@
-import { fields, literal, makeFindOne, sql, table, findRows, statement } from "../../platform/database/sql.ts";
+import { fields, literal, makeFindOne, sql, table } from "../../platform/database/sql.ts";
 import type { Part, Sql, Queryable } from "../../platform/database/sql.ts";
 import { planned, g, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 import type { SchoolPart, Counts } from "../state/record.ts";
@@ -53,7 +53,7 @@ const isShared = (values: { schoolId: Part; schools: Part }) => sql`(
       AND ${elsewhere.schoolId} = ANY (${values.schools}::uuid[]))))`;
 
 // Ids of new people and groups are made anew each time. Who applies may protect more people than who previewed.
-const describe = statement<Pick<SchoolPart, "schoolId" | "schools">>(
+const describe = makeFindOne<{ text: string }, Pick<SchoolPart, "schoolId" | "schools">>(
   (values) => sql`
   SELECT concat_ws(' ',
     ${digest(sql`SELECT jsonb_build_array(${planned.sourceId}, CASE WHEN ${planned.change} IS DISTINCT FROM 'created' THEN ${planned.id} END,
@@ -81,13 +81,5 @@ const describe = statement<Pick<SchoolPart, "schoolId" | "schools">>(
 );
 
 /** Tells a difference from another one: what changes and what it was before. The same in every transaction. */
-export async function describeDifference(
-  tx: Queryable,
-  { schoolId, schools }: Pick<SchoolPart, "schoolId" | "schools">,
-): Promise<string> {
-  const [found] = await findRows<
-    { text: string },
-    { schoolId: SchoolPart["schoolId"]; schools: SchoolPart["schools"] }
-  >(tx, describe, { schoolId, schools });
-  return found!.text;
-}
+export const describeDifference = async (tx: Queryable, part: Parameters<typeof describe>[1]): Promise<string> =>
+  (await describe(tx, part)).text;

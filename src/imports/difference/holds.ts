@@ -1,4 +1,4 @@
-import { findRows, sql, statement, table, type Queryable, type Sql } from "../../platform/database/sql.ts";
+import { makeFindOne, sql, table, type Queryable, type Sql } from "../../platform/database/sql.ts";
 import { holdReasons } from "../state/record.ts";
 import type { Counts, SchoolPart, Hold, HoldCount, HoldReason } from "../state/record.ts";
 import { g, planned, leaves, m, p, plannedGroup, plannedMembership } from "./tables.ts";
@@ -40,7 +40,7 @@ const namesWhere = (where: Sql) =>
   sql`(SELECT coalesce(array_agg(name ORDER BY natural_key, name), '{}') FROM losing WHERE ${where})`;
 
 /** Pupils stay in a class that is carried over; those who move together into one other class move up. */
-const findUnusual = statement<Pick<SchoolPart, "importId" | "schoolId">>(
+const findUnusual = makeFindOne<Found, Pick<SchoolPart, "importId" | "schoolId">>(
   ({ importId, schoolId }) => sql`
   WITH pupils AS (
     SELECT ${m.groupId}, ${m.personId}, ${plannedMembership.change} IS DISTINCT FROM 'removed'
@@ -101,8 +101,7 @@ export async function findHolds(
   share: number,
 ): Promise<Hold[]> {
   if (share >= 1) return [];
-  const [found] = await findRows<Found, typeof part>(tx, findUnusual, part);
-  const { renamed, matched, classes, left, ended, otherSchool, inFile, wholeRole } = found!;
+  const { renamed, matched, classes, left, ended, otherSchool, inFile, wholeRole } = await findUnusual(tx, part);
   const leaving = people.removed + people.leftHome;
   const all: (Hold & { isUnusual: boolean })[] = [
     {

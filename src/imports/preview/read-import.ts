@@ -2,7 +2,7 @@ import type { Origin } from "../../events/index.ts";
 import type { PrismaDb, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { withInterruptibleTransaction } from "../../platform/database/interrupt.ts";
-import { table, findRows, sql, statement } from "../../platform/database/sql.ts";
+import { makeFindOne, sql, table } from "../../platform/database/sql.ts";
 import { checkStaged, dropSkipped } from "./check.ts";
 import { setFaultyRowsAside } from "../rows/faulty-rows.ts";
 import { longWork } from "../difference/difference.ts";
@@ -158,7 +158,7 @@ async function readFormat(request: Planned, rest: Omit<ReadContext, "onBytes">):
 }
 
 const stagedGroup = table("stagedGroup", "g");
-const countMissing = statement<{ importId: string; sourceIds: readonly string[] }>(
+const countMissing = makeFindOne<{ count: number }, { importId: string; sourceIds: readonly string[] }>(
   ({ importId, sourceIds }) => sql`
   SELECT count(*)::int AS count FROM unnest(${sourceIds}::text[]) AS request (id)
   WHERE NOT EXISTS (SELECT FROM ${stagedGroup}
@@ -170,9 +170,8 @@ async function checkCarryOvers(
   importId: string,
   carryOvers: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const values = { importId, sourceIds: [...carryOvers.keys()] };
-  const [missing] = await findRows<{ count: number }, typeof values>(tx, countMissing, values);
-  if (missing!.count > 0) throw carryOversUnknown(missing!.count);
+  const { count } = await countMissing(tx, { importId, sourceIds: [...carryOvers.keys()] });
+  if (count > 0) throw carryOversUnknown(count);
 }
 
 export const carryOversUnknown = (count: number) =>

@@ -67,7 +67,7 @@ async function readConnection({ getRecord, path }: PageRequest): Promise<{ recor
 }
 
 export async function showConnection(request: PageRequest): Promise<PageView> {
-  const { at, list, may } = request;
+  const { at, list } = request;
   const { record, tag } = await readConnection(request);
   const [sources, { items, more }] = await Promise.all([listSources(request), list("listRosterRuns")]);
   const source = sources.find(({ kind }) => kind === record.kind) ?? null;
@@ -82,8 +82,6 @@ export async function showConnection(request: PageRequest): Promise<PageView> {
     fields: source === null ? "" : fieldsOf(source).join(","),
     runs: items,
     more: more(at(one)),
-    mayChange: may("updateRosterConnection"),
-    mayRun: may("runRosterConnection"),
   };
   return { title: record.name, view: "connection", model };
 }

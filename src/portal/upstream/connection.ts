@@ -17,7 +17,7 @@ export async function readConnection({ getRecord, path }: PageRequest): Promise<
 type Found = { check?: AdminSchemas["UpstreamCheck"]; preview?: AdminSchemas["UpstreamRulePreview"] };
 
 export async function showConnection(request: PageRequest, { check, preview }: Found = {}): Promise<PageView> {
-  const { call, at, may } = request;
+  const { call, at } = request;
   const { record, tag } = await readConnection(request);
   const [setUp, links] = await Promise.all([call("getUpstreamSetUp"), call("listSetUpLinks")]);
   const connection = withTyped(record, request);
@@ -35,7 +35,6 @@ export async function showConnection(request: PageRequest, { check, preview }: F
     check: check ?? null,
     preview: preview ?? null,
     previewField: connection.ruleField,
-    mayChange: may("updateUpstreamConnection"),
     mayTrust: request.permissions.reachesAll,
   };
   return { title: record.name, view: "connection", model };

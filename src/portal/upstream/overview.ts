@@ -12,7 +12,7 @@ const listConnections = ({ call, path }: PageRequest) =>
   call("listUpstreamConnections", { query: { school: path.schoolId, limit: 50 } });
 
 export async function showOverview(request: PageRequest) {
-  const { getRecord, at, t, may, field } = request;
+  const { getRecord, at, t, field } = request;
   const [connections, { record, tag }] = await Promise.all([listConnections(request), getRecord("getWayIn")]);
   const on = connections.filter(({ state }) => state === "ON");
   const isForAll = on.some(({ groupIds }) => groupIds.length === 0);
@@ -23,7 +23,6 @@ export async function showOverview(request: PageRequest) {
     connections,
     wayIn: field("form") === "way-in" ? { ...record, ...readWayIn(request) } : record,
     tag,
-    mayChange: may("createUpstreamConnection"),
   };
   return { title: t("words.ownLogin"), view: "overview", model };
 }

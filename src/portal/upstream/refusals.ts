@@ -8,7 +8,7 @@ export async function showRefusals(
   request: PageRequest,
   search: { refusalId: string; people: ReturnType<typeof pickable>[] } | null = null,
 ) {
-  const { call, list, at, t, may, field, typed } = request;
+  const { call, list, at, t, field, typed } = request;
   const { record } = await readConnection(request);
   const [page, guests] = await Promise.all([
     list("listUpstreamRefusals"),
@@ -24,7 +24,6 @@ export async function showRefusals(
     found: search,
     search: field("search"),
     more: page.more(at(refusals)),
-    mayChange: may("setUpstreamLink"),
   };
   return { title: t("refusals.title", { name: record.name }), view: "refusals", model };
 }
@@ -55,7 +54,7 @@ export async function decideGuests({ call, at, typed, field }: PageRequest): Pro
 
 /** The accounts at the provider and their people. */
 export async function showLinks(request: PageRequest) {
-  const { list, at, t, may } = request;
+  const { list, at, t } = request;
   const { record } = await readConnection(request);
   const { items, more } = await list("listUpstreamLinks", { query: { limit: 100 } });
   const model = {
@@ -63,7 +62,6 @@ export async function showLinks(request: PageRequest) {
     back: at(one),
     links: items.map((link) => ({ ...link, shownName: nameOf(link, request) })),
     more: more(at(`${one}/links`)),
-    mayChange: may("revokeUpstreamLink"),
   };
   return { title: t("links.title", { name: record.name }), view: "links", model };
 }
