@@ -64,15 +64,14 @@ const none: CardSettings = {
 
 export function settingsFrom(row: CardSettingsRow | null): CardSettings {
   if (row === null) return none;
-  const { enabled, grades, hoursFrom, hoursTo, weekdays, networks, secondStep, printSecondStep } = row;
+  const { grades, hoursFrom, hoursTo, weekdays, ...same } = row;
   const hours = hoursFrom === null || hoursTo === null ? null : { from: hoursFrom, to: hoursTo, weekdays };
-  const { pictureCodeUpToGrade, classLists } = row;
-  const steps = { secondStep, printSecondStep, pictureCodeUpToGrade, classLists };
-  return { enabled, grades: grades.length === 0 ? null : grades, hours, networks, ...steps };
+  return { ...same, grades: grades.length === 0 ? null : grades, hours };
 }
 
 export async function readCardSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<CardSettings> {
-  return settingsFrom(await prisma.cardSettings.findUnique({ where: { schoolId } }));
+  const omit = { schoolId: true, updatedAt: true } as const;
+  return settingsFrom(await prisma.cardSettings.findUnique({ where: { schoolId }, omit }));
 }
 
 const card = table("loginCard", "c");

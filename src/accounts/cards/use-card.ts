@@ -160,22 +160,13 @@ async function judgeUse(db: Db, row: FoundRow, use: Use): Promise<CardCheck> {
 function judge(row: FoundRow, { at, address }: Omit<Use, "token">): CardCheck {
   if (row.isValid !== true || row.generation === null) return { kind: "refused", reason: "invalid" };
   if (row.isBlocked === true) return { kind: "refused", reason: "blocked" };
-  const {
-    isValid: _valid,
-    isRevoked: _revoked,
-    isBlocked: _blocked,
-    classes,
-    settings: settingsRow,
-    taken: _taken,
-    ...found
-  } = row;
-  const settings = settingsFrom(settingsRow);
-  const grade = gradeOfNames(classes ?? []);
+  const settings = settingsFrom(row.settings);
+  const grade = gradeOfNames(row.classes ?? []);
   const reason = findCardRefusal(settings, { grade, at, address });
   if (reason === "hours") return { kind: "refused", reason, hours: settings.hours };
   if (reason !== null) return { kind: "refused", reason };
-  const pictures = asksPictureCode(settings, grade) ? found.pictures : null;
-  return { kind: "usable", card: { ...found, pictures } as UsableCard };
+  const pictures = asksPictureCode(settings, grade) ? row.pictures : null;
+  return { kind: "usable", card: { ...row, pictures } as UsableCard };
 }
 
 /** Wrong answers in a row that revoke a card. One in nine guesses of a picture is right. */

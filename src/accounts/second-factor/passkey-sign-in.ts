@@ -12,6 +12,7 @@ import {
   giveBackSteps,
   makeForCount,
   secondsUntil,
+  singleUse,
   takeSteps,
   toBucketParameters,
   undoTake,
@@ -107,13 +108,7 @@ export async function checkPasskeySignIn(deps: Deps & { db: Db }, use: Use): Pro
   if (response === null) return { kind: "passkey_refused" };
   const makeKey = makeKeyMaker(secrets.secondFactor);
   const places = bucketsOfAddress(use.address, addressBuckets, (kind, part) => makeKey(`passkey ${kind}`, part));
-  // Single use: the bucket holds one token and refills after the challenge has expired.
-  const single = {
-    key: makeKey("passkey challenge", kept.challenge),
-    capacity: 1,
-    refillSeconds: 2 * challengeSeconds,
-  };
-  const buckets: Bucket[] = [...places, single];
+  const buckets = [...places, singleUse(makeKey("passkey challenge", kept.challenge), challengeSeconds)];
   const given = { ...toBucketParameters(buckets), credentialId: response.id, now };
   const [row] = await findRows<FoundRow, typeof given>(db.pool, findStatement(buckets.length), given);
   const { taken, ...found } = row!;

@@ -4,7 +4,7 @@ import type {
   VerifiedAuthenticationResponse,
 } from "@simplewebauthn/server";
 import type { PersonId } from "../../directory/index.ts";
-import { takeToken } from "../../platform/database/token-bucket.ts";
+import { singleUse, takeToken } from "../../platform/database/token-bucket.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
@@ -98,9 +98,8 @@ async function takeChallenge(
 ): Promise<string | null> {
   const kept = sealedChallenge(deps, ceremony).read(state, deps.clock());
   if (kept?.personId !== person.personId || kept.browser !== person.browser || kept.browser === "") return null;
-  // Single use: the bucket holds one token and refills after the challenge has expired.
   const key = makeKeyMaker(deps.secrets.secondFactor)("passkey challenge", kept.challenge);
-  const used = await takeToken(deps.db.pool, { key, capacity: 1, refillSeconds: 2 * challengeSeconds }, deps.clock());
+  const used = await takeToken(deps.db.pool, singleUse(key, challengeSeconds), deps.clock());
   return used === null ? kept.challenge : null;
 }
 

@@ -3,6 +3,9 @@ import type { Parameter, Parameters, Queryable, Sql, Value } from "./sql.ts";
 
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
 
+/** What is valid for `seconds` is used once: the bucket refills after it has expired. */
+export const singleUse = (key: Buffer, seconds: number): Bucket => ({ key, capacity: 1, refillSeconds: 2 * seconds });
+
 const secondsPerToken = ({ capacity, refillSeconds }: Bucket): number => refillSeconds / capacity;
 
 const limit = table("rateLimit");

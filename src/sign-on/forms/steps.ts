@@ -15,7 +15,7 @@ import {
 } from "../../accounts/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { makeSealed } from "../../platform/crypto/seal.ts";
-import { takeToken } from "../../platform/database/token-bucket.ts";
+import { singleUse, takeToken } from "../../platform/database/token-bucket.ts";
 import type { Page } from "../../platform/pages/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
 import type { AuthenticatedPerson } from "./complete-sign-in.ts";
@@ -231,9 +231,8 @@ async function takeTyped(request: PageRequest, browser: string): Promise<TypedSi
   const waiting = sealedWaiting(deps).read(text, deps.clock());
   if (waiting === null || browser === "" || waiting.browser !== browser) return null;
   const { username, password, isShared, stays, turnAt, id } = waiting;
-  // Single use: the bucket holds one token and refills after the field has expired.
   const key = makeKeyMaker(deps.secrets.waitingSignIn)("waiting sign-in", id);
-  const used = await takeToken(deps.db.pool, { key, capacity: 1, refillSeconds: 2 * waitingSeconds }, deps.clock());
+  const used = await takeToken(deps.db.pool, singleUse(key, waitingSeconds), deps.clock());
   return used === null ? { username, password, isShared, stays, turnAt: new Date(turnAt) } : null;
 }
 

@@ -50,7 +50,9 @@ import {
   strengthenSession,
 } from "../page-request.ts";
 import {
+  type LeavingContext,
   nameNewPasskey,
+  type PasskeyModel,
   renderPasskeyPage,
   renderRecoveryCodesPage,
   renderSecondFactorsPage,
@@ -166,7 +168,7 @@ async function showTotp(
 }
 
 /** What the person calls it. */
-export const labelOf = (request: PageRequest, otherwise: string): string => {
+const labelOf = (request: PageRequest, otherwise: string): string => {
   const label = fieldOf(request, "label").normalize("NFC").replace(/\p{C}/gu, "").trim().slice(0, longestLabel);
   return label === "" ? otherwise : label;
 };
@@ -183,68 +185,91 @@ const addTotp: Handle = async (request, signedIn) => {
   await add(request, signedIn, { kind: "TOTP", id: totp.id, label, secret, lastStep }, "otp");
 };
 
-async function showPasskey(request: PageRequest, { personId }: SignedIn, isRefused = false): Promise<void> {
+const showPasskey = (request: PageRequest, { personId }: SignedIn, isRefused = false): Promise<void> =>
+  showNewPasskey(request, personId, {
+    form: setUpPath,
+    userVerification: "preferred",
+    page: { isRefused, isOffered: false, action: addressOf(request, passkeyPath), back: addressOf(request, setUpPath) },
+    context: contextOf(request, passkeyPath),
+  });
+
+type NewPasskeyPage = {
+  form: string;
+  userVerification: "required" | "preferred";
+  page: Omit<PasskeyModel, "csrf" | "label" | "options" | "state">;
+  context: LeavingContext;
+};
+
+export async function showNewPasskey(
+  request: PageRequest,
+  personId: PersonId,
+  { form, userVerification, page, context }: NewPasskeyPage,
+): Promise<void> {
   const { deps } = request;
-  const { csrf, browser } = openForm(request, setUpPath);
-  const login = await findLogin(deps.db, personId, deps.clock());
-  const wishes = { username: login?.username ?? "", userVerification: "preferred" as const };
-  const question = await askForNewPasskey(deps, { personId, browser }, wishes);
-  const [action, back] = [addressOf(request, passkeyPath), addressOf(request, setUpPath)];
-  const model = { ...question, csrf, isRefused, isOffered: false, label: labelOf(request, ""), action, back };
-  sendPage(request, renderPasskeyPage(model, contextOf(request, passkeyPath)));
+  const { csrf, browser } = openForm(request, form);
+  const username = (await findLogin(deps.db, personId, deps.clock()))?.username ?? "";
+  const question = await askForNewPasskey(deps, { personId, browser }, { username, userVerification });
+  sendPage(request, renderPasskeyPage({ ...question, ...page, csrf, label: labelOf(request, "") }, context));
+}
+
+type NewFactor = Parameters<typeof addSecondFactor>[1]["factor"];
+
+/** Reads the form of that page. Returns null for a wrong answer of the device. */
+export async function readPasskeyForm(request: PageRequest, personId: PersonId, isOffered: boolean) {
+  const { deps } = request;
+  const answer = { state: fieldOf(request, "state"), response: fieldOf(request, "passkey") };
+  const passkey = await readNewPasskey(deps, { personId, browser: readBrowser(request) ?? "" }, answer, isOffered);
+  if (passkey === null) return null;
+  const [at, isAsked] = [deps.clock(), !isOffered && fieldOf(request, "asked") !== ""];
+  const label = labelOf(request, nameNewPasskey(readLocale(request.req), at));
+  return { kind: "PASSKEY" as const, id: makeUuid(at), label, isAsked, ...passkey };
 }
 
 const addPasskey: Handle = async (request, signedIn) => {
-  const { deps } = request;
-  const asked = { personId: signedIn.personId, browser: readBrowser(request) ?? "" };
-  const answer = { state: fieldOf(request, "state"), response: fieldOf(request, "passkey") };
-  const passkey = await readNewPasskey(deps, asked, answer, false);
-  if (passkey === null) return showPasskey(request, signedIn, true);
-  const isAsked = fieldOf(request, "asked") !== "";
-  const [id, label] = [makeUuid(deps.clock()), labelOf(request, namePasskey(request))];
-  await add(request, signedIn, { kind: "PASSKEY", id, label, isAsked, ...passkey }, "hwk").catch((error: unknown) => {
-    if (!isTaken(error)) throw error;
-    return showPasskey(request, signedIn, true);
-  });
+  const passkey = await readPasskeyForm(request, signedIn.personId, false);
+  if (passkey === null || !(await add(request, signedIn, passkey, "hwk"))) await showPasskey(request, signedIn, true);
 };
-
-/** The name of a passkey that the person gives none, such as "Passkey from 30 November 2026". */
-export const namePasskey = ({ req, deps }: PageRequest): string => nameNewPasskey(readLocale(req), deps.clock());
-
-/** Whether somebody registered the same credential at the same time. */
-export const isTaken = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "23505";
-
-type NewFactor = Parameters<typeof addSecondFactor>[1]["factor"];
 
 const nextOf = (request: PageRequest): string => {
   const path = returnPathOf(request);
   return path === "/" ? setUpPath : path;
 };
 
-/** Stores the new factor, and shows recovery codes with the first one. */
+/** Returns recovery codes with the first factor, and "taken" if somebody has the credential already. */
+export async function storeFactor(
+  request: PageRequest,
+  stored: { personId: PersonId; factor: NewFactor; generation?: number },
+): Promise<string[] | "taken" | null> {
+  const { db, secrets } = request.deps;
+  const { personId } = stored;
+  return withPrismaTransaction(db, async (tx) => {
+    const { isFirst } = await addSecondFactor(tx, { ...stored, origin: originOf(request, personId) });
+    return isFirst ? renewRecoveryCodes(tx, { personId, key: secrets.recoveryCodes }) : null;
+  }).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "second_factors_full") return null;
+    if (error instanceof Error && "code" in error && error.code === "23505") return "taken";
+    throw error;
+  });
+}
+
+/** Stores the new factor, and shows recovery codes with the first one. Returns false if it is taken. */
 async function add(
   request: PageRequest,
   { personId }: SignedIn,
   factor: NewFactor,
   method: SecondMethod,
-): Promise<void> {
-  const { db, secrets } = request.deps;
-  const origin = originOf(request, personId);
-  const codes = await withPrismaTransaction(db, async (tx) => {
-    const { isFirst } = await addSecondFactor(tx, { personId, factor, origin });
-    return isFirst ? renewRecoveryCodes(tx, { personId, key: secrets.recoveryCodes }) : null;
-  }).catch(refuseFull);
+): Promise<boolean> {
+  const codes = await storeFactor(request, { personId, factor });
+  if (codes === "taken") return false;
   const toList = addressOf(request, setUpPath);
-  if (!(await strengthenSession(request, { personId, method })))
-    return redirect(request, addressWith(signInPath, toList));
+  if (!(await strengthenSession(request, { personId, method }))) {
+    redirect(request, addressWith(signInPath, toList));
+    return true;
+  }
   keepConfirmed(request, personId);
-  if (codes === null) return redirect(request, toList);
-  showCodes(request, codes, nextOf(request));
-}
-
-export function refuseFull(error: unknown): null {
-  if (error instanceof AppError && error.code === "second_factors_full") return null;
-  throw error;
+  if (codes === null) redirect(request, toList);
+  else showCodes(request, codes, nextOf(request));
+  return true;
 }
 
 export function showCodes(request: PageRequest, codes: readonly string[], next: string): void {
