@@ -1,4 +1,4 @@
-import { identifier, join, literal, sql, type Sql, table, type Value } from "../../platform/database/sql.ts";
+import { exists, identifier, join, literal, sql, type Sql, table, type Value } from "../../platform/database/sql.ts";
 import { schoolIsShown } from "../visibility.ts";
 import { allProperties, comparedProperties } from "./snapshot.ts";
 import { appendAppEvents } from "../../events/index.ts";
@@ -29,10 +29,10 @@ const person = table("person", "v");
 const group = table("group", "v");
 const school = table("school", "v");
 
-const exists = sql`CASE type
-  WHEN 'person' THEN EXISTS (SELECT FROM ${person} WHERE ${person.id} = classified.subject_id)
-  WHEN 'group' THEN EXISTS (SELECT FROM ${group} WHERE ${group.id} = classified.subject_id)
-  ELSE EXISTS (SELECT FROM ${school} WHERE ${school.id} = classified.subject_id) END`;
+const isThere = sql`CASE type
+  WHEN 'person' THEN ${exists(sql`${person} WHERE ${person.id} = classified.subject_id`)}
+  WHEN 'group' THEN ${exists(sql`${group} WHERE ${group.id} = classified.subject_id`)}
+  ELSE ${exists(sql`${school} WHERE ${school.id} = classified.subject_id`)} END`;
 
 // An app hears of a school before its people, and of its end after theirs.
 const rank = sql`CASE WHEN action = 'delete' THEN 4 ELSE 0 END
@@ -71,7 +71,7 @@ export const selectDiff = (before: Sql, after: Sql): Sql => sql`
         ELSE array_remove(ARRAY[${changedNames}], NULL) END AS updated_properties,
       CASE WHEN action <> 'delete' THEN NULL
         WHEN is_known THEN CASE type WHEN 'person' THEN 'soft_deleted' ELSE 'deleted' END
-        WHEN NOT ${exists} THEN 'deleted'
+        WHEN NOT ${isThere} THEN 'deleted'
         WHEN b_synced AND ${schoolIsShown(sql`classified.client_id`, sql`classified.school_id`)} THEN 'no_longer_synced'
         ELSE 'access_withdrawn' END AS reason
     FROM (${classify(before, after)}) AS classified CROSS JOIN LATERAL unnest(actions) AS action

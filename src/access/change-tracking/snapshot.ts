@@ -1,5 +1,14 @@
 import type { AppEventType } from "../../events/index.ts";
-import { identifier, join, sql, table, type Parameters, type Part, type Sql } from "../../platform/database/sql.ts";
+import {
+  identifier,
+  join,
+  lookUp,
+  sql,
+  table,
+  type Parameters,
+  type Part,
+  type Sql,
+} from "../../platform/database/sql.ts";
 import { granted, readTable } from "../attributes.ts";
 import {
   fromShownGroupsOf,
@@ -116,24 +125,33 @@ const selectHashes = (type: AppEventType): Sql => {
   );
 };
 
-export const selectPairs = (subject: Part): Sql => sql`
+/** How tables are joined: for a few subjects by index, whatever the statistics say; for many as the planner chooses. */
+type Way = { withTable: typeof lookUp; fence: Sql };
+const few: Way = { withTable: lookUp, fence: sql`OFFSET 0` };
+const many: Way = {
+  withTable: (name, alias, condition) => sql`JOIN ${table(name, alias)} ON ${condition}`,
+  fence: sql``,
+};
+
+export const selectPairs = (subject: Part, { withTable } = many): Sql => sql`
   SELECT ${given.clientId}, ${a.personId}
-  FROM ${subject} t JOIN ${a} ON ${a.personId} = t.id
-  JOIN ${given} ON ${given.schoolId} = ${a.schoolId} AND t.client_id IN ('', ${given.clientId})
+  FROM ${subject} t ${withTable("affiliation", "a", sql`${a.personId} = t.id`)}
+  ${withTable("grant", "given", sql`${given.schoolId} = ${a.schoolId} AND t.client_id IN ('', ${given.clientId})`)}
   WHERE t.type = 'person'
   UNION
   SELECT ${signIn.clientId}, ${signIn.personId}
-  FROM ${subject} t JOIN ${signIn} ON ${signIn.personId} = t.id AND t.client_id IN ('', ${signIn.clientId})
+  FROM ${subject} t
+  ${withTable("signIn", "s", sql`${signIn.personId} = t.id AND t.client_id IN ('', ${signIn.clientId})`)}
   WHERE t.type = 'person'`;
 
 const pairClient = sql`c.client_id`;
 
-export const selectSynced = (pair: Part): Sql => sql`
-  SELECT c.client_id, c.person_id, true AS is_synced FROM ${pair} c JOIN ${p} ON ${p.id} = c.person_id
+export const selectSynced = (pair: Part, { withTable } = many): Sql => sql`
+  SELECT c.client_id, c.person_id, true AS is_synced FROM ${pair} c ${withTable("person", "p", sql`${p.id} = c.person_id`)}
   WHERE ${personIsSynced(pairClient, p)}`;
 
-export const selectOtherUsers = (pair: Part, synced: Part): Sql => sql`
-  SELECT c.client_id, c.person_id, false AS is_synced FROM ${pair} c JOIN ${p} ON ${p.id} = c.person_id
+export const selectOtherUsers = (pair: Part, synced: Part, { withTable } = many): Sql => sql`
+  SELECT c.client_id, c.person_id, false AS is_synced FROM ${pair} c ${withTable("person", "p", sql`${p.id} = c.person_id`)}
   WHERE NOT EXISTS (SELECT FROM ${synced} s WHERE s.client_id = c.client_id AND s.person_id = c.person_id)
     AND ${userIsShown(pairClient, p)}`;
 
@@ -141,26 +159,27 @@ export const selectOtherUsers = (pair: Part, synced: Part): Sql => sql`
 const groupHash = hash(sql`x.id`, sql`nullif(x.role, ${p.role})`);
 const schoolOrder = sql`at.school_id <> ${p.homeSchoolId}, at.school_id`;
 
-export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
+export const selectSnapshotOf = (known: Part, subject: Part, { withTable, fence } = many): Sql => sql`
   WITH place AS (
     SELECT k.client_id, k.person_id,
       (array_agg(at.school_id ORDER BY ${schoolOrder}) FILTER (WHERE at.is_shown))[1] AS school_id,
       array_agg(at.id ORDER BY ${schoolOrder}) FILTER (WHERE at.is_shown) AS contexts,
       array_agg(at.school_id ORDER BY at.school_id) AS school_ids,
       array_agg(at.school_id) FILTER (WHERE at.lets_in) AS letting_in, bool_or(at.is_shown) AND bool_or(at.lets_in) AS is_listed
-    FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
-    CROSS JOIN LATERAL (${selectSchoolsOf(sql`k.client_id`, p)}) AS at
+    FROM ${known} k ${withTable("person", "p", sql`${p.id} = k.person_id`)}
+    CROSS JOIN LATERAL (${selectSchoolsOf(sql`k.client_id`, p)} ${fence}) AS at
     GROUP BY k.client_id, k.person_id),
   inside AS (
     SELECT k.client_id, k.person_id, bit_xor(${groupHash}) AS groups, array_agg(DISTINCT x.school_id) AS school_ids
-    FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
-    CROSS JOIN LATERAL (SELECT ${g.id}, ${g.schoolId}, m.role ${fromShownGroupsOf(sql`k.client_id`, sql`k.person_id`)}) x
+    FROM ${known} k ${withTable("person", "p", sql`${p.id} = k.person_id`)}
+    CROSS JOIN LATERAL (
+      SELECT ${g.id}, ${g.schoolId}, m.role ${fromShownGroupsOf(sql`k.client_id`, sql`k.person_id`)} ${fence}) x
     GROUP BY k.client_id, k.person_id)
   SELECT k.client_id, 'person' AS type, ${p.id} AS subject_id, place.school_id, ${p.status} = 'ACTIVE' AS is_active,
     k.is_synced, ${userIsShownIf(sql`(place.is_listed OR NOT k.is_synced)`, sql`k.client_id`, p)} AS is_user,
     place.school_ids, CASE WHEN k.is_synced THEN inside.school_ids END AS person_at,
     CASE WHEN place.is_listed THEN place.letting_in END AS user_at, ${selectHashes("person")}
-  FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id JOIN ${reader} ON ${reader.clientId} = k.client_id
+  FROM ${known} k ${withTable("person", "p", sql`${p.id} = k.person_id`)} JOIN ${reader} ON ${reader.clientId} = k.client_id
   LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
   LEFT JOIN inside ON inside.client_id = k.client_id AND inside.person_id = k.person_id
   UNION ALL
@@ -178,10 +197,10 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
 /** `subject` is a relation of type, id and client_id, where an empty client_id means every app. */
 export const selectSnapshot = (subject: Sql): Sql => sql`
   WITH subject AS (SELECT type, id, client_id FROM ${subject} AS named (type, id, client_id)),
-  pair AS (${selectPairs(sql`subject`)}),
-  synced AS (${selectSynced(sql`pair`)}),
-  known AS (SELECT * FROM synced UNION ALL ${selectOtherUsers(sql`pair`, sql`synced`)})
-  SELECT * FROM (${selectSnapshotOf(sql`known`, sql`subject`)}) AS snapshot`;
+  pair AS (${selectPairs(sql`subject`, few)}),
+  synced AS (${selectSynced(sql`pair`, few)}),
+  known AS (SELECT * FROM synced UNION ALL ${selectOtherUsers(sql`pair`, sql`synced`, few)})
+  SELECT * FROM (${selectSnapshotOf(sql`known`, sql`subject`, few)}) AS snapshot`;
 
 /** An empty `client` means every app. */
 export type Subject = { type: AppEventType; id: string; client: string };

@@ -86,7 +86,7 @@ export const recordDisclosures = (before: Sql, after: Sql, { now, by }: { now: V
       coalesce(b.is_user, false) AS was_user, coalesce(b.is_synced, false) AS was_person, b.school_ids AS were_school_ids
     FROM ${before} AS b FULL JOIN ${after} AS a USING (client_id, type, subject_id)
     WHERE type = 'person' ${by === "change-again" ? sql`` : sql`AND ${differs}`}
-      AND EXISTS (SELECT FROM ${person} WHERE ${person.id} = subject_id)),
+      AND ${exists(sql`${person} WHERE ${person.id} = subject_id`)}),
   ended_periods AS (${endOpen(now, by)}),
   begun_periods AS (${beginNew(now)})`;
 

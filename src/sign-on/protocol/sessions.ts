@@ -9,7 +9,7 @@ import { isCurrent, recordAtHome, sessionRuleOf, type SessionRule } from "../../
 import { forgetSchool } from "./consent.ts";
 import { deleteNotified } from "./logout/end-session.ts";
 import { endOfSession } from "./session.ts";
-import { deleteGrant } from "./storage/artifact.ts";
+import { artifactsOf, deleteGrant } from "./storage/artifact.ts";
 
 /** A session of a browser, or what one sign-on gave one app and outlives the session. */
 export type PersonSession = {
@@ -47,8 +47,8 @@ const selectBrowsers = statement<SessionQuery>(
       lastUsedAt: sql`NULL::timestamptz`,
       endsAt: artifact.expiresAt,
     })}
-    FROM ${artifact}
-    WHERE ${artifact.personId} = ${personId} AND ${artifact.kind} = 'Session' AND ${artifact.sessionUid} IS NOT NULL
+    FROM ${artifactsOf(personId, "artifact")}
+    WHERE ${artifact.kind} = 'Session' AND ${artifact.sessionUid} IS NOT NULL
       AND ${artifact.expiresAt} > ${now} AND ${isCurrent(artifact)}`,
   "sign-on.listBrowsers",
 );
@@ -68,8 +68,8 @@ const selectApps = statement<SessionQuery>(
       SELECT ${artifact.grantId} AS grant_id, ${artifact.clientId} AS client_id,
         to_timestamp(min(${issuedAt})) AS since, to_timestamp(max(${issuedAt})) AS last_used_at,
         max(${artifact.expiresAt}) FILTER (WHERE ${artifact.consumedAt} IS NULL AND ${artifact.expiresAt} > ${now}) AS ends_at
-      FROM ${artifact}
-      WHERE ${artifact.personId} = ${personId} AND ${artifact.kind} IN ('AccessToken', 'RefreshToken')
+      FROM ${artifactsOf(personId, "artifact")}
+      WHERE ${artifact.kind} IN ('AccessToken', 'RefreshToken')
         AND ${artifact.grantId} IS NOT NULL AND ${isCurrent(artifact)}
       GROUP BY ${artifact.grantId}, ${artifact.clientId}) AS held
     JOIN ${app} ON ${app.clientId} = held.client_id

@@ -5,6 +5,7 @@ import {
   fields,
   findRows,
   insert,
+  lookUp,
   run,
   sql,
   statement,
@@ -124,8 +125,7 @@ const findByKeys = statement<Kinds>(
     SELECT ${fields<FoundArtifact & { place: number }>({ place: sql`asked.place::int`, ...foundColumns(artifact) })}
     FROM unnest(${arrayOf(kinds, "text")}, ${arrayOf(idHashes, "bytea")})
       WITH ORDINALITY AS asked (kind, id_hash, place)
-    JOIN ${artifact} ON ${artifact.kind} = asked.kind AND ${artifact.idHash} = asked.id_hash
-    WHERE ${isCurrent(artifact)}`,
+    ${lookUp("oidcArtifact", "artifact", sql`${artifact.kind} = asked.kind AND ${artifact.idHash} = asked.id_hash AND ${isCurrent(artifact)}`)}`,
   "sign-on.findArtifacts",
 );
 
@@ -233,11 +233,15 @@ const sessionsPerPerson = 100;
 
 const kept = table("oidcArtifact", "kept");
 
+/** SQL for FROM: the artifacts of a person, by the index of people whatever the statistics say of kinds. */
+export const artifactsOf = (personId: Value, alias: string): Sql => sql`(SELECT) AS one
+  ${lookUp("oidcArtifact", alias, sql`${table("oidcArtifact", alias).personId} = ${personId}`)}`;
+
 /** SQL value: the uids of a person's oldest sessions as a JSON array, which one more session would make too many. */
 export const surplusSessionsOf = (personId: Value): Sql => sql`(
   SELECT coalesce(json_agg(surplus.uid), '[]') FROM (
-    SELECT ${kept.sessionUid} AS uid FROM ${kept}
-    WHERE ${kept.personId} = ${personId} AND ${kept.kind} = 'Session' AND ${kept.sessionUid} IS NOT NULL
+    SELECT ${kept.sessionUid} AS uid FROM ${artifactsOf(personId, "kept")}
+    WHERE ${kept.kind} = 'Session' AND ${kept.sessionUid} IS NOT NULL
     ORDER BY ${kept.expiresAt} DESC OFFSET ${sessionsPerPerson - 1}) AS surplus)`;
 
 type BeforeSession = { surplus: string[]; rule: SessionRule | null };
