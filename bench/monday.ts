@@ -1,7 +1,6 @@
 /**
- * Sign-ons at twice the capacity beside reads and webhooks: `npm run bench -- monday`. First what a sign-on of each
- * kind costs; then sign-ons with passwords by the clock, however many of them wait. A world at BENCH_DATABASE_URL
- * stays and is used again.
+ * Sign-ons at twice the capacity beside reads and webhooks: `npm run bench -- monday`. They have passwords and come by
+ * the clock, however many of them wait. A world at BENCH_DATABASE_URL stays and is used again.
  */
 import { once } from "node:events";
 import { cpus, loadavg } from "node:os";
@@ -12,23 +11,22 @@ import { startSubject, type Subject } from "./harness.ts";
 import { openNetwork, type Refused } from "./monday/browser.ts";
 import { signOnInTurns } from "./monday/closed-loop.ts";
 import { arrive, at, type Arrivals } from "./monday/open-loop.ts";
-import { countLeft, readDone } from "./monday/postgres.ts";
+import { countLeft } from "./monday/postgres.ts";
 import { app, makeWays } from "./monday/sign-ons.ts";
 import { openEvents, type Events } from "./monday/webhooks.ts";
-import { makePasskeys, makePupils } from "./monday/world.ts";
+import { makePupils } from "./monday/world.ts";
 import { openWorld, takeSample, type World } from "./size/worlds.ts";
 
 const { values } = parseArgs({
   options: {
     people: { type: "string", default: "10000" },
-    "sign-ons": { type: "string", default: "300" },
     seconds: { type: "string", default: "30" },
     factor: { type: "string", default: "2" },
     reads: { type: "string", default: "50" },
     events: { type: "string", default: "10" },
   },
 });
-const [seconds, factor, signOns] = [Number(values.seconds), Number(values.factor), Number(values["sign-ons"])];
+const [seconds, factor] = [Number(values.seconds), Number(values.factor)];
 const connections = 16;
 
 const world = await openWorld(process.env["BENCH_DATABASE_URL"], Number(values.people));
@@ -46,20 +44,10 @@ try {
   const worker = await start("webhooks", "./subjects/webhooks.ts", environment);
   const events = await openEvents(world.db, await start("receiver", "./subjects/receiver.ts", {}));
   const told: Refused[] = [];
-  const keys = await makePasskeys(world.db, pupils.slice(0, 1000), web.url);
-  const ways = makeWays(web, pupils, { keys, network, told: (refused) => told.push(refused) });
+  const ways = makeWays(web, pupils, { keys: [], network, told: (refused) => told.push(refused) });
   let next = connections;
 
   console.log(`${pupils.length} pupils, ${cpus().length} processors, load ${load()}`);
-  console.log(
-    "\n| Sign-on | Made | A second | p99 | CPU of web | CPU of PostgreSQL | WAL | Syncs of it | A core of web brings |",
-  );
-  console.log("|---|---|---|---|---|---|---|---|---|");
-  await measureWay("password", web, world, () => ways.password(next++));
-  await measureWay("card", web, world, () => ways.card(next++));
-  await measureWay("passkey", web, world, () => ways.passkey(next++));
-  await measureWay("session", web, world, (connection) => ways.session(connection));
-
   const reader = await openReader(web, world);
   const idle = await runBeside(reader, events, null);
   console.log(`\nIdle, load ${load()}:`);
@@ -104,32 +92,6 @@ try {
   await network.close();
   for (const subject of subjects.reverse()) await subject.stop();
   await world.close();
-}
-
-/** What sign-ons cost that `connections` browsers make one after another. */
-async function measureWay(
-  name: string,
-  web: Subject,
-  { db }: World,
-  way: (connection: number) => Promise<void>,
-): Promise<void> {
-  await signOnInTurns(way, { connections, count: signOns / 4 });
-  const [before, cpuBefore] = [await readDone(db), web.cpuMs()];
-  const rate = await signOnInTurns(way, { connections, count: signOns });
-  const [after, cpu] = [await readDone(db), (web.cpuMs() - cpuBefore) / rate.count];
-  const each = (what: keyof typeof after) => (after[what] - before[what]) / rate.count;
-  const cells = [
-    name,
-    `${rate.count}${rate.failed > 0 ? `, ${rate.failed} failed` : ""}`,
-    rate.perSecond.toFixed(1),
-    `${at(rate.took, 0.99).toFixed(0)} ms`,
-    `${cpu.toFixed(1)} ms`,
-    `${each("cpuMs").toFixed(1)} ms`,
-    `${(each("walBytes") / 1000).toFixed(1)} kB`,
-    each("walSyncs").toFixed(1),
-    `${(1000 / cpu).toFixed(0)}/s`,
-  ];
-  console.log(`| ${cells.join(" | ")} |`);
 }
 
 type Reader = { run(): Promise<Arrivals>; close(): Promise<unknown> };

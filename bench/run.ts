@@ -1,11 +1,12 @@
 // `npm run bench` measures everything but sizes, `npm run bench -- idm sign-on` what is named; `npm run bench -- size`
 // compares sizes, `day` runs days in fast motion, `removal` deletes and drops, `monday` sends more sign-ons
-// than the service can take, and `world` fills a database, with options of their own.
+// than the service can take, `scale` prints the table of docs/scale.md, and `world` fills a database, with options of
+// their own.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 
 const folder = import.meta.dirname;
-const withOptions = ["day", "monday", "removal", "size", "world"];
+const withOptions = ["day", "monday", "removal", "scale", "size", "world"];
 const parts = new Set([
   "harness.ts",
   "database.ts",

@@ -1,5 +1,6 @@
 import type { Db } from "../src/platform/database/db.ts";
 import type { Queryable } from "../src/platform/database/sql.ts";
+import { setKnownRows } from "../test/support/statistics.ts";
 
 /**
  * What PostgreSQL knows of the tables while a measurement runs (BENCH_STATISTICS).
@@ -37,6 +38,19 @@ const mostTries = 20;
 export async function resetStatistics({ pool }: Db): Promise<void> {
   if (statistics === "fresh") await pool.query("VACUUM ANALYZE");
   if (statistics === "none") await withTablesLocked({ pool }, () => Promise.resolve());
+}
+
+/**
+ * Makes PostgreSQL forget what it knows of the tables, or believe what ANALYZE wrote while all of their rows belonged
+ * to a transaction that was not over. Autovacuum then leaves them as they are; a later ANALYZE does not.
+ */
+export async function loseStatistics({ pool }: Db, isCountedEmpty: boolean): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'",
+  );
+  const tables = rows.map(({ name }) => name);
+  await pool.query(tables.map((name) => `ALTER TABLE "${name}" SET (autovacuum_enabled = false)`).join("; "));
+  await setKnownRows({ pool }, tables, isCountedEmpty ? 0 : "never");
 }
 
 /** The same, and keeps it so while `work` runs. */

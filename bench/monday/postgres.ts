@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Db } from "../../src/platform/database/db.ts";
-import { readCpuMs } from "../harness.ts";
+import { childrenOf, cpuSeconds, parentOf } from "../cores/cpu-time.ts";
 
 /** What the database server has done so far. Units: `cpuMs` is NaN where the server is not of this machine. */
 export type Done = { cpuMs: number; walBytes: number; walWrites: number; walSyncs: number };
@@ -20,23 +20,17 @@ export async function readDone({ pool }: Db): Promise<Done> {
   };
 }
 
-// Connections that ended meanwhile are not counted; the service keeps its own open.
 function readCpuOfServer(backend: number): number {
-  try {
-    if (!readFileSync(`/proc/${backend}/cmdline`, "latin1").startsWith("postgres:")) return Number.NaN;
-    const server = parentOf(backend);
-    const own = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === server);
-    return own.reduce((sum, pid) => sum + readCpuMs(Number(pid)), 0);
-  } catch {
-    return Number.NaN;
-  }
+  const server = parentOf(backend);
+  if (!isPostgres(backend)) return Number.NaN;
+  return 1000 * (cpuSeconds([server], { withEnded: true }) + cpuSeconds(childrenOf(server)));
 }
 
-function parentOf(pid: number): number {
+function isPostgres(pid: number): boolean {
   try {
-    return Number(readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ")[1]);
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("postgres:");
   } catch {
-    return Number.NaN; // ended meanwhile
+    return false; // of another machine
   }
 }
 

@@ -90,7 +90,7 @@ export function makeWays(
 type Back = { n: number; page: Page; verifier: string };
 
 /** Errors: when the page is not that of the app, or the code brings no ID token. */
-async function exchange({ url }: Subject, network: Network, { n, page, verifier }: Back): Promise<void> {
+export async function exchange({ url }: Subject, network: Network, { n, page, verifier }: Back): Promise<void> {
   const code = page.url.searchParams.get("code");
   if (code === null) throw new Error(`the browser did not come back to the app, but to ${page.url.pathname}`);
   const { statusCode, headers, body } = await request(`${url}/oauth2/token`, {

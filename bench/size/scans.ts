@@ -1,6 +1,8 @@
 import type { World } from "./worlds.ts";
 
 const largeRows = 100_000;
+/** Of tables whose rows PostgreSQL did not count. */
+const largeBytes = 8_000_000;
 
 type Scans = Map<string, { scans: number; rows: number }>;
 
@@ -8,8 +10,9 @@ type Scans = Map<string, { scans: number; rows: number }>;
 async function countScans({ db }: World): Promise<Scans> {
   const { rows } = await db.pool.query<{ table: string; scans: number; rows: number }>(
     `SELECT c.relname AS table, seq_scan::float8 AS scans, seq_tup_read::float8 AS rows
-     FROM pg_stat_user_tables JOIN pg_class c ON c.oid = relid WHERE c.reltuples >= $1 ORDER BY 1`,
-    [largeRows],
+     FROM pg_stat_user_tables JOIN pg_class c ON c.oid = relid 
+     WHERE c.reltuples >= $1 OR c.reltuples <= 0 AND pg_relation_size(c.oid) >= $2 ORDER BY 1`,
+    [largeRows, largeBytes],
   );
   return new Map(rows.map(({ table, ...count }) => [table, count]));
 }

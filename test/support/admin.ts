@@ -1,6 +1,7 @@
 import type { ClientId } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
-import { withPrismaTransaction } from "../../src/platform/database/db.ts";
+import type { Clock } from "../../src/platform/clock.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../src/platform/database/db.ts";
 import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
 import { makeMakers } from "./make.ts";
 import type { TestService } from "./service.ts";
@@ -65,9 +66,12 @@ export async function readPages<Row>(call: AdminClient, path: string): Promise<R
   return pages;
 }
 
+/** What is called, and its database: a service of a test, or one in a process of its own. */
+export type CalledService = { url: string; db: PrismaDb; clock: Clock };
+
 /** An app for automation that holds one staff role, and its client. */
 export async function makeStaff(
-  service: TestService,
+  service: CalledService,
   role: StaffRoleName,
   { schoolIds = [], clientIds = [] }: { schoolIds?: SchoolId[]; clientIds?: ClientId[] } = {},
 ): Promise<{ app: TestApp; call: AdminClient }> {

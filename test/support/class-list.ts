@@ -1,9 +1,8 @@
 import type { components } from "../../generated/openapi/admin.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
-import { makeStaff } from "./admin.ts";
+import { makeStaff, type CalledService } from "./admin.ts";
 import { makeBrowser, type Browser, type Shown } from "./browser.ts";
 import { makeMakers } from "./make.ts";
-import type { TestService } from "./service.ts";
 import { giveLogin } from "./token.ts";
 
 type Schemas = components["schemas"];
@@ -11,7 +10,7 @@ type Schemas = components["schemas"];
 export const rabbitCode = ["rabbit", "cake", "rabbit"];
 
 /** A school with class lists, its class 3b, and what its pupils and staff do. */
-export async function makeClassroom(service: TestService) {
+export async function makeClassroom(service: CalledService) {
   const make = makeMakers(service.db);
   const school: SchoolId = await make.school();
   const group = await make.group({ school, name: "3b" });
