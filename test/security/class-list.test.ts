@@ -62,7 +62,7 @@ test("a name of another class, and a handle that was changed, lead back to the o
   const own = addressOfName(await mine.open("/class"), "Ada L.")!;
   for (const forged of [address, own.slice(0, -2), `${own}a`, `/class/pupils/${ada.personId}`]) {
     const shown = await mine.open(forged);
-    expect([headingOf(shown), shown.html.includes("Zoe")]).toEqual(["Who are you?", false]);
+    expect([headingOf(shown), shown.html.includes("Zoe M.")]).toEqual(["Who are you?", false]);
   }
   const pad = await theirs.open(address);
   const csrf = /name="csrf" value="([^"]*)"/.exec(pad.html)![1]!;
