@@ -117,30 +117,17 @@ export const withOwnId = (
       : { id: await (await load())(api.requireMachine(service, { id }), id as never, body as never) },
 });
 
-type Kind = keyof typeof kinds;
-type Display = { help: string; placeholder?: string | undefined; values?: readonly string[] | undefined };
+type Kind =
+  Exclude<keyof typeof option, "oneOf" | "someOf" | "checked"> | "endpoint" | "one" | "some" | "yes-no" | "file";
 
-const kinds = {
-  text: ({ help, placeholder }: Display) => option.text(help, placeholder),
-  texts: ({ help, placeholder }: Display) => option.texts(help, placeholder),
-  id: ({ help }: Display) => option.id(help),
-  ids: ({ help }: Display) => option.ids(help),
-  school: ({ help }: Display) => option.school(help),
-  schools: ({ help }: Display) => option.schools(help),
-  person: ({ help }: Display) => option.person(help),
-  people: ({ help }: Display) => option.people(help),
-  group: ({ help }: Display) => option.group(help),
-  groups: ({ help }: Display) => option.groups(help),
-  endpoint: ({ help }: Display) => option.id(help),
-  one: ({ help, values = [] }: Display) => option.oneOf(values, help),
-  some: ({ help, values = [] }: Display) => option.someOf(values, help),
-  "yes-no": ({ help }: Display) => option.oneOf(["yes", "no"], help),
-  count: ({ help }: Display) => option.count(help),
-  time: ({ help }: Display) => option.time(help),
-  duration: ({ help }: Display) => option.duration(help),
-  flag: ({ help }: Display) => option.flag(help),
-  file: ({ help }: Display) => option.text(help, "path"),
-};
+function makeOption({ kind, help, placeholder, values = [] }: ContractOption): Option<unknown> {
+  if (kind === "one") return option.oneOf(values, help);
+  if (kind === "some") return option.someOf(values, help);
+  if (kind === "yes-no") return option.oneOf(["yes", "no"], help);
+  if (kind === "file") return option.text(help, "path");
+  const make: (meaning: string, placeholder?: string) => Option<unknown> = option[kind === "endpoint" ? "id" : kind];
+  return make(help, placeholder);
+}
 
 function makeArgument({ kind, label, values }: ContractCommand["args"][number]): Argument<unknown> {
   if (values !== undefined) return argument.oneOf(values);
@@ -151,8 +138,9 @@ function makeArgument({ kind, label, values }: ContractCommand["args"][number]):
 
 function makeOptions({ options, list, paging = "parts", file }: ContractCommand): Record<string, Option<unknown>> {
   const all: Record<string, Option<unknown>> = {};
-  for (const { name, isRequired, off, ...look } of options) {
-    const made = kinds[look.kind](look) as Option<unknown>;
+  for (const described of options) {
+    const { name, isRequired, off } = described;
+    const made = makeOption(described);
     all[name] = isRequired && off === undefined ? required(made) : made;
     if (off !== undefined) all[off.name] = option.flag(off.help);
   }

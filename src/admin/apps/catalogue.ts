@@ -5,7 +5,7 @@ import { storeOf } from "../../platform/database/db.ts";
 import { presentSuspension } from "./apps.ts";
 import { answerRecord } from "../change.ts";
 import { presentAudience } from "./grants.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import type { AdminHandler } from "../handler.ts";
 
 export const presentCatalogueGrant = (grant: NonNullable<CatalogueApp["grant"]>) =>
   present("CatalogueGrant", {
@@ -15,14 +15,20 @@ export const presentCatalogueGrant = (grant: NonNullable<CatalogueApp["grant"]>)
     syncedGroups: grant.syncedGroupNames,
   });
 
-const presentApp = (app: CatalogueApp, reads: AppReads | null): Schemas["CatalogueApp"] =>
-  present("CatalogueApp", {
+function presentApp(found: CatalogueApp, reads: AppReads | null) {
+  const { scopes, attributes, grant, lastSignInAt, lastCallAt, ...app } = found;
+  return present("CatalogueApp", {
     ...app,
     suspension: presentSuspension(app),
     hasTile: app.loginUrl !== null,
-    grant: app.grant && presentCatalogueGrant(app.grant),
+    scopes,
+    attributes,
+    grant: grant && presentCatalogueGrant(grant),
     reads,
+    lastSignInAt,
+    lastCallAt,
   });
+}
 
 export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request) => {
   const { schoolId, query, page } = request;

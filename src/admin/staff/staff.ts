@@ -33,8 +33,10 @@ import { readTime, searchTermsOf } from "../page.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "../reached.ts";
 import { getReachedPerson, type PersonReach } from "../whose-person.ts";
 
-export const presentRole = (role: StaffRole) =>
-  present("StaffRole", { ...role, holder: { personId: null, clientId: null, ...role.holder } });
+export function presentRole({ id, role, schoolIds, clientIds, reason, holder, endsAt, givenAt }: StaffRole) {
+  const named = { personId: null, clientId: null, ...holder };
+  return present("StaffRole", { id, role, schoolIds, clientIds, reason, holder: named, endsAt, givenAt });
+}
 
 export const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
   const { personId, clientId, roles } = caller;

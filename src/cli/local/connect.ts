@@ -60,6 +60,7 @@ async function openAdmin(machine: Machine, db: OpenDb) {
   const sources = makeSources(config);
   const send = makeProgramFetch(
     {
+      ...config,
       db,
       clock,
       imports,
@@ -70,19 +71,8 @@ async function openAdmin(machine: Machine, db: OpenDb) {
       keys: deriveKeys(config.encryptionKeys, "admin"),
       webhookKeys: config.encryptionKeys,
       ...config.lifetimes,
-      platform: config.platform,
-      issuerUrl: config.issuerUrl,
       allowLoopbackHttp: !config.production,
       policy: policyOf(machine),
-      restoreWindowDays: config.restoreWindowDays,
-      supportRoleDays: config.supportRoleDays,
-      handoverDays: config.handoverDays,
-      demandsAgreements: config.demandsAgreements,
-      erasureOverdueDays: config.erasureOverdueDays,
-      idChangesDays: config.idChangesDays,
-      retention: config.retention,
-      operator: config.operator,
-      retentionRules: config.retentionRules,
       checkAnswers: false,
       healthChecks: [],
       jobs: [],
