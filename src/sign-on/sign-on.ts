@@ -168,6 +168,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     staffSecondFactor: options.staffSecondFactor,
     upstream: observeUpstream(options.upstream, options.count),
     provider: () => provider,
+    answer: (req, res) => mount.answer(req, res),
   };
   const sender = makeSender(options);
   const mount = makeMount({

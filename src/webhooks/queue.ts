@@ -16,9 +16,6 @@ export async function lockQueues(tx: Queryable, mode: keyof typeof locks): Promi
   await locks[mode](tx, {});
 }
 
-/** SQL that commits without waiting for the disk. After a database crash, some events may be sent again. */
-export const asynchronous = sql`(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL`;
-
 type Delivery = ReturnType<typeof table<"webhookDelivery">>;
 
 // The same conditions as the partial indexes.

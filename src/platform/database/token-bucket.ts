@@ -1,4 +1,5 @@
 import { columnNames, findRows, identifier, join, makeRun, run, sql, statement, table } from "./sql.ts";
+import { asynchronous } from "./asynchronous.ts";
 import type { Parameter, Parameters, Queryable, Sql, Value } from "./sql.ts";
 
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
@@ -71,7 +72,13 @@ function makeSteps(
   };
 }
 
-export const takeSteps = (given: Given & { now: Parameter }, count: number): BucketSteps =>
+/** For a statement that is its own transaction: it does not wait for the disk, so a crash may lose all that it writes. */
+export function takeSteps(given: Given & { now: Parameter }, count: number): BucketSteps {
+  const made = takeStepsInTransaction(given, count);
+  return count === 0 ? made : { ...made, count: sql`CASE WHEN ${asynchronous} THEN ${made.count} END` };
+}
+
+const takeStepsInTransaction = (given: Given & { now: Parameter }, count: number): BucketSteps =>
   makeSteps("taken", count, {
     first: sql`true`,
     make: (index, condition) => takeAt(given, index, condition),
@@ -92,7 +99,7 @@ export const makeForCount = <Made>(make: (count: number) => Made): ((count: numb
 
 const takeStatement = makeForCount((count) =>
   statement<BucketParameters & { now: Date }>((given) => {
-    const { steps, count: taken } = takeSteps(given, count);
+    const { steps, count: taken } = takeStepsInTransaction(given, count);
     return sql`WITH ${join(steps)} SELECT ${taken} AS taken`;
   }, `token-bucket.take.${count}`),
 );

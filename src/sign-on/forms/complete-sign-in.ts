@@ -1,6 +1,15 @@
 import type { PersonId } from "../../directory/index.ts";
 import { endSession, limitSessions } from "../protocol/logout/end-session.ts";
-import { answerInteraction, forgetSession, type Interaction, startSession } from "../protocol/provider/library.ts";
+import {
+  addReply,
+  findReply,
+  forgetSession,
+  type Interaction,
+  makeResumeRequest,
+  startSession,
+  storeReply,
+} from "../protocol/provider/library.ts";
+import { runRequest, startRequest } from "../protocol/storage/request.ts";
 import {
   anyDevice,
   makeBinding,
@@ -72,7 +81,7 @@ export async function signIn(
   const asked = stays === true && hasPassword(amr) ? ownDevice : anyDevice;
   const acr = ofLesson ? sharedUntil(now + ofLesson) : isShared ? sharedDevice : asked;
   const isOffered = !isShared && (passkeyOffer === "NOW" || (passkeyOffer === "CONFIRMED" && hasSecondFactor(amr)));
-  const goOn = (address: string) =>
+  const leadOn = (address: string) =>
     redirect(request, isOffered ? offerPasskey(request, { personId, generation }, address) : address);
   // The clock there may be ahead.
   const loginTs = Math.min(authTime ?? now, now);
@@ -80,7 +89,8 @@ export async function signIn(
     await leaveSession(request, { unlessOf: personId, interaction: to });
     const login = { accountId: personId, remember: false, amr: [...amr], ts: loginTs, acr };
     const hint = asksToSwitch(to) ? { hint: { answered: true } } : {};
-    return goOn(await answerInteraction(to, { login, ...hint }, standing));
+    addReply(to, { login, ...hint }, standing);
+    return isOffered ? leadOn(await storeReply(to)) : resume(request, to);
   }
   await leaveSession(request, { unlessOf: null, interaction: null });
   const rule = await limitSessions(deps.db, { personId, at: deps.clock() });
@@ -91,7 +101,15 @@ export async function signIn(
   const session = { personId, browser, amr, acr: device, loginTs, seconds, standing };
   const id = await startSession(deps.provider(), session);
   setSessionCookie(request, id, device === ownDevice ? seconds : undefined);
-  goOn(to);
+  leadOn(to);
+}
+
+/** Lets the library continue in this request with an interaction that has its reply. */
+export async function resume({ deps, req, res }: PageRequest, interaction: Interaction): Promise<void> {
+  const answered = await findReply(interaction, deps.store);
+  const cookiesOfForm = [res.getHeader("Set-Cookie") ?? []].flat().map(String);
+  const back = makeResumeRequest(deps.provider(), req, interaction);
+  await runRequest(startRequest({ answered, cookiesOfForm }), () => deps.answer(back, res));
 }
 
 /** Ends the session of the browser. The library itself would show a form that a script posts. */

@@ -6,7 +6,7 @@ import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { Upstream } from "../../upstream/index.ts";
 import type { SharedSecrets } from "./keys/shared-secrets.ts";
 import type { makeCheckPassword } from "../../accounts/index.ts";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "../../platform/telemetry/log.ts";
 import type { Pair } from "./consent.ts";
 import type { SignOnContract } from "./contract.ts";
@@ -29,10 +29,12 @@ export type InteractionDeps = {
   staffSecondFactor: StaffSecondFactor;
   checkPassword: ReturnType<typeof makeCheckPassword>;
   upstream: Pick<Upstream, "begin" | "finish" | "endByLogoutToken" | "logoutUrlOf">;
-  store: Pick<Store, "findInteraction">;
+  store: Pick<Store, "findAnswer" | "findInteraction">;
   findPersonName(personId: PersonId): Promise<string | null>;
   /** The current provider; it is replaced when signing keys change. */
   provider(): Provider;
+  /** Answers a request with the current provider. */
+  answer(req: IncomingMessage, res: ServerResponse): Promise<void>;
 };
 
 type Lifetimes = {

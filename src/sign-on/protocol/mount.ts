@@ -29,10 +29,11 @@ const isOfSignOn = /^\/(oauth2|\.well-known|interaction|sign-in|card|upstream|s)
 // The most frequent requests, which need none of the earlier steps.
 const busyPaths = new Set(["GET /oauth2/auth", "POST /oauth2/token"]);
 
-type Answer = (req: IncomingMessage, res: ServerResponse) => unknown;
+type Answer = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 export type Mount = {
   router: Router;
+  answer: Answer;
   /** Answers the most frequent requests without express; false for all others. */
   answerBusy(req: IncomingMessage, res: ServerResponse): boolean;
 };
@@ -79,6 +80,7 @@ export function makeMount({ issuerUrl, provider, contract, checkAnswer, renderRe
   });
   return {
     router,
+    answer,
     answerBusy(req, res) {
       const { url = "", method = "" } = req;
       const queryAt = url.indexOf("?");

@@ -1,7 +1,8 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import { appIsSuspended } from "../../access/index.ts";
 import { fields, makeFind, makeRun, sql, table, update, type Part, type Sql } from "../../platform/database/sql.ts";
-import { asynchronous, isDue } from "../queue.ts";
+import { asynchronous } from "../../platform/database/asynchronous.ts";
+import { isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 
 type Stored = Pick<Prisma.WebhookEndpointModel, "id" | "clientId" | "url" | "state" | "failures" | "failingSince">;

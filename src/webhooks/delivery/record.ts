@@ -1,6 +1,7 @@
 import { withTransaction, type Db } from "../../platform/database/db.ts";
 import { insert, makeRun, sql, table, update } from "../../platform/database/sql.ts";
-import { asynchronous, lockQueues, promoteNext } from "../queue.ts";
+import { asynchronous } from "../../platform/database/asynchronous.ts";
+import { lockQueues, promoteNext } from "../queue.ts";
 
 export type Result = {
   id: string;
@@ -48,6 +49,7 @@ const recordResults = makeRun<{ results: string; now: Date }>(
       error: sql`r.error`,
       answer: sql`decode(r.answer, 'base64')`,
     },
+    // After a crash some events are sent again.
     sql`FROM result r JOIN changed ON changed.id = r.id WHERE ${asynchronous}`,
   )}`,
   "webhooks.record",

@@ -4,7 +4,8 @@ import { fields, makeFind, sql, table, update } from "../../platform/database/sq
 import { dueFields, type Due } from "../delivery/due.ts";
 import { secretsAt, workingState } from "../delivery/lease.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
-import { asynchronous, isDue } from "../queue.ts";
+import { asynchronous } from "../../platform/database/asynchronous.ts";
+import { isDue } from "../queue.ts";
 import { openSecrets, type SealedSecret } from "../secret.ts";
 import { makeHeaders } from "../signature.ts";
 import { listensUntil } from "./endpoint.ts";

@@ -7,7 +7,7 @@ import { startWorld } from "./world.ts";
 
 const world = startWorld();
 
-test("an answer to the app is 302, that to a form 303", async () => {
+test("the answer to a form is 303, also if it leads to the app; that to a request of the app is 302", async () => {
   const { service, login } = world;
   const app = await world.app();
   const browser = makeBrowser(service.url);
@@ -23,9 +23,27 @@ test("an answer to the app is 302, that to a form 303", async () => {
   };
   const signedIn = await post(await browser.open(first.headers.get("location")!), "/login", login);
   const posted = await post(await browser.open(signedIn.headers.get("location")!), "/consent");
-  const resumed = await browser.once(posted.headers.get("location")!, {});
-  expect(resumed.status).toBe(302);
-  expect(resumed.headers.get("location")).toContain(`${app.redirectUri}?code=`);
+  expect(posted.headers.get("location")).toContain(`${app.redirectUri}?code=`);
+  const again = await browser.once(askFor(service, app).address, {});
+  expect(again.status).toBe(302);
+  expect(again.headers.get("location")).toContain(`${app.redirectUri}?code=`);
+});
+
+test("the answer to a form that leads to the app keeps how long the cookies of the form last", async () => {
+  const { service, login } = world;
+  const app = await world.app();
+  await getUserTokens(service, app, login);
+  const browser = makeBrowser(service.url);
+  const { action, fields } = readForm(await browser.open(askFor(service, app).address), "/login");
+  const body = new URLSearchParams({ ...fields, ...login });
+  const { headers } = await browser.once(action, { method: "POST", body });
+  expect(headers.get("location")).toContain(`${app.redirectUri}?code=`);
+  const isLasting = (name: string) =>
+    headers
+      .getSetCookie()
+      .find((cookie) => cookie.startsWith(`${name}=`))
+      ?.includes("; expires=");
+  expect(["_device", "_session"].map(isLasting)).toEqual([true, false]);
 });
 
 test("offline_access of an app that was not given it is an invalid scope", async () => {

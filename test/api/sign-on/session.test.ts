@@ -84,11 +84,8 @@ test.each(["query", "form_post"])(
     const asked = askFor(service, app, { params: { response_mode: mode } });
     const consent = await browser.submit(await browser.open(asked.address), "/login", login);
     const csrf = /name="csrf"[^>]*value="([^"]+)"/.exec(consent.html)![1]!;
-    const posted = await browser.once(`${consent.url}/consent`, {
-      method: "POST",
-      body: new URLSearchParams({ csrf, shown: "openid" }),
-    });
-    const resumed = await endSessionBeforeWrite(() => browser.once(posted.headers.get("location")!, {}));
+    const body = new URLSearchParams({ csrf, shown: "openid" });
+    const resumed = await endSessionBeforeWrite(() => browser.once(`${consent.url}/consent`, { method: "POST", body }));
     const [url, html] = [resumed.headers.get("location") ?? resumed.url, await resumed.text()];
     const { params: back } = readCallback(service, { url, html })!;
     expect([back.get("error"), back.get("state"), back.get("iss"), back.get("code")]).toEqual([

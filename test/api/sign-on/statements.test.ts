@@ -52,7 +52,7 @@ test("a sign-on with a session takes four statements: one reads and one writes, 
   ]);
 });
 
-test("a sign-on with a password takes 13 statements in a new browser", async () => {
+test("a sign-on with a password takes 12 statements in a new browser", async () => {
   const browser = makeBrowser(world.service.url);
   expect(await readStatements(browser, (page) => browser.submit(page, "/login", world.login))).toEqual([
     "access.findApp",
@@ -63,15 +63,14 @@ test("a sign-on with a password takes 13 statements in a new browser", async () 
     "find-credential",
     "sign-in-limits-take.1",
     "sign-in-succeed.1",
-    "sign-on.changeInteraction",
-    "sign-on.findInteractions",
+    "sign-on.findAnswers",
     "sign-on.write",
     "sign-on.findTokensWithSubject",
     "sign-on.useTokens",
   ]);
 });
 
-test("a sign-on with a card takes 13 statements in a new browser", async () => {
+test("a sign-on with a card takes 12 statements in a new browser", async () => {
   const browser = makeBrowser(world.service.url);
   const scan = async () => browser.submit(await browser.open(cardUrl), "/card");
   expect(await readStatements(browser, scan)).toEqual([
@@ -83,15 +82,14 @@ test("a sign-on with a card takes 13 statements in a new browser", async () => {
     "sign-in-card-find.2",
     "sign-in-card-use",
     "sign-on.findInteractions",
-    "sign-on.changeInteraction",
-    "sign-on.findInteractions",
+    "sign-on.findAnswers",
     "sign-on.write",
     "sign-on.findTokensWithSubject",
     "sign-on.useTokens",
   ]);
 });
 
-test("a sign-on with a passkey takes 12 statements in a new browser: one finds it, and one records its use", async () => {
+test("a sign-on with a passkey takes 11 statements in a new browser: one finds it, and one records its use", async () => {
   const { service, make, school } = world;
   const personId = await make.person({ school, role: "TEACHER" });
   const login = await giveLogin(service.db, personId);
@@ -106,15 +104,14 @@ test("a sign-on with a passkey takes 12 statements in a new browser: one finds i
     "sign-on.findInteractions",
     "sign-in-passkey-find.2",
     "sign-in-passkey-use.1",
-    "sign-on.changeInteraction",
-    "sign-on.findInteractions",
+    "sign-on.findAnswers",
     "sign-on.write",
     "sign-on.findTokensWithSubject",
     "sign-on.useTokens",
   ]);
 });
 
-test("a sign-on with the school's own login takes 16 statements, and one for the help text of the school", async () => {
+test("a sign-on with the school's own login takes 15 statements, and one for the help text of the school", async () => {
   const connected = await world.connect();
   await world.makePupil(connected);
   await world.make.grant({ app: app.clientId, school: connected.school });
@@ -142,8 +139,7 @@ test("a sign-on with the school's own login takes 16 statements, and one for the
     "upstream.findLinked",
     "upstream.recordSignIn",
     "sign-on.findInteractions",
-    "sign-on.changeInteraction",
-    "sign-on.findInteractions",
+    "sign-on.findAnswers",
     "sign-on.write",
     "sign-on.findTokensWithSubject",
     "sign-on.useTokens",

@@ -3,11 +3,11 @@ import { hasSecondFactor, withSecondFactor } from "../../../accounts/index.ts";
 import { recordAudit } from "../../../events/index.ts";
 import { withPrismaTransaction } from "../../../platform/database/db.ts";
 import { forgetSchool, rememberConsent, rememberSchool } from "../../protocol/consent.ts";
-import { answerInteraction } from "../../protocol/provider/library.ts";
+import { addReply, type Reply } from "../../protocol/provider/library.ts";
 import { describeRefusal, secondFactorPrompt } from "../../protocol/provider/policy.ts";
 import { withoutRefused } from "../../protocol/scopes.ts";
 import { askNewPassword, chooseNewPassword, logIn, readPending } from "../steps.ts";
-import { asksToSwitch, leaveSession } from "../complete-sign-in.ts";
+import { asksToSwitch, leaveSession, resume } from "../complete-sign-in.ts";
 import { noteAnotherPerson } from "../last-sign-in.ts";
 import {
   fieldOf,
@@ -36,13 +36,11 @@ type Step = (visit: Visit) => Promise<void>;
 const useUpstream: Step = (visit) =>
   beginUpstream(visit, { to: { interaction: visit.interaction.uid }, ...wishesOf(visit.interaction) });
 
-type Result = Parameters<typeof answerInteraction>[1];
-
-/** Stores the result beside those of earlier prompts, and lets the library continue. */
-async function finish(visit: Visit, result: Result): Promise<void> {
+/** Adds the reply to those of earlier prompts, and lets the library continue. */
+async function finish(visit: Visit, reply: Reply): Promise<void> {
   const { interaction } = visit;
-  const whole = "error" in result ? result : { ...interaction.lastSubmission, ...result };
-  redirect(visit, await answerInteraction(interaction, whole));
+  addReply(interaction, "error" in reply ? reply : { ...interaction.lastSubmission, ...reply });
+  await resume(visit, interaction);
 }
 
 /** Continues as the person who is signed in, although the app hinted at another. */

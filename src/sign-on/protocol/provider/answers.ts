@@ -14,6 +14,7 @@ import type {
 } from "../contract.ts";
 import { publicFaultOf, authenticationOf } from "../diagnosis.ts";
 import { bindingCookie } from "../session.ts";
+import { getRequest } from "../storage/request.ts";
 import { hidesReason } from "./policy.ts";
 import type { ShowPages } from "../deps.ts";
 
@@ -24,7 +25,8 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   if (ctx.status >= 400) explainAuthentication(ctx);
   if (route === "token") polishTokenAnswer(ctx);
   else if (route === "authorization" || route === "resume") {
-    if (ctx.status === 303) ctx.status = 302;
+    // The browser must not post the form of a reply again.
+    if (ctx.status === 302 || ctx.status === 303) ctx.status = getRequest().answered === null ? 302 : 303;
   } else if (ctx.status >= 400) polishError(ctx);
   else if (route === "end_session") leaveWithoutSession(ctx);
   else if (route === "introspection") ctx.body = presentIntrospection(ctx.body as Partial<Introspection>);
@@ -35,8 +37,10 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
 function endCookiesWithBrowser(ctx: KoaContextWithOIDC): void {
   const cookies = ctx.res.getHeader("Set-Cookie");
   if (!Array.isArray(cookies)) return;
+  const { cookiesOfForm } = getRequest();
+  const isLasting = (cookie: string) => cookiesOfForm.includes(cookie) || isOfSession(cookie, ctx);
   const endless = cookies.map((cookie) =>
-    isOfSession(cookie, ctx) ? cookie : cookie.replace(/; expires=(?!Thu, 01 Jan 1970)[^;]*/i, ""),
+    isLasting(cookie) ? cookie : cookie.replace(/; expires=(?!Thu, 01 Jan 1970)[^;]*/i, ""),
   );
   ctx.set("Set-Cookie", endless);
 }

@@ -10,7 +10,16 @@ import { makeBinding, ownDevice, permittedDevice, readBinding, presentAcr, prese
 import { responseModes, type SignOnContract } from "../contract.ts";
 import type { AnswerApp } from "./answers.ts";
 import { algorithms } from "../keys/signing-keys.ts";
-import { sessionRuleFor, type Standing } from "../storage/request.ts";
+import {
+  findOnlyPut,
+  runRequest,
+  sessionRuleFor,
+  type Standing,
+  startChange,
+  startRequest,
+} from "../storage/request.ts";
+import type { AnsweredInteraction } from "../storage/lookup.ts";
+import type { Store } from "../storage/store.ts";
 import { keepDescribed } from "../mount.ts";
 import { differentMechanism } from "../diagnosis.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
@@ -173,7 +182,7 @@ function assignsBody({ OIDCContext }: Provider): boolean {
 function signsCookies(provider: Provider): boolean {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
-  const { keys } = provider as { keys?: CookieSignatures | string[] };
+  const keys = keysOf(provider) as CookieSignatures | string[] | undefined;
   if (keys === undefined || Array.isArray(keys)) return false;
   provider.createContext(req, res).cookies.set("probe", "value", { signed: true });
   const expected = `probe${signatureSuffix}=${keys.sign("probe=value")};`;
@@ -379,15 +388,38 @@ export async function forgetSession(interaction: Interaction): Promise<void> {
   await interaction.persist();
 }
 
-/** Stores the result of an interaction and returns the next path. Errors: `SessionNotFound` if it has ended. */
-export async function answerInteraction(
-  interaction: Interaction,
-  { login, ...result }: NonNullable<Interaction["result"]>,
-  standing?: Standing,
-): Promise<string> {
-  Object.assign(interaction, { result: login === undefined ? result : { ...result, login: { ...login, standing } } });
+export type Reply = NonNullable<Interaction["result"]>;
+
+/** Adds what a person replied to an interaction, and what a sign-in is based on. */
+export function addReply(interaction: Interaction, { login, ...reply }: Reply, standing?: Standing): void {
+  Object.assign(interaction, { result: login === undefined ? reply : { ...reply, login: { ...login, standing } } });
+}
+
+/** Stores an interaction with its reply and returns the next path. Errors: `SessionNotFound` if it has ended. */
+export async function storeReply(interaction: Interaction): Promise<string> {
   await interaction.persist();
   return interaction.returnTo;
+}
+
+/** Reads what the library needs for a reply that is not stored. Errors: `SessionNotFound` if the interaction ended. */
+export async function findReply(
+  interaction: Interaction,
+  store: Pick<Store, "findAnswer">,
+): Promise<AnsweredInteraction> {
+  const request = startRequest();
+  await runRequest(request, async () => void (await interaction.persist()));
+  const found = await store.findAnswer(findOnlyPut(startChange(request))!);
+  if (found === null) throw new errors.SessionNotFound("the interaction ended while the person answered");
+  return found;
+}
+
+/** The request with which a browser comes back to the library, made of the one with its form. */
+export function makeResumeRequest(provider: Provider, req: IncomingMessage, { returnTo, uid }: Interaction) {
+  const cookie = `${provider.cookieName("resume")}=${uid}`;
+  const signed = `${provider.cookieName("resume")}${signatureSuffix}=${keysOf(provider).sign(cookie)}`;
+  const headers = { ...req.headers, cookie: [cookie, signed, req.headers.cookie ?? []].flat().join("; ") };
+  const changed = { method: "GET", url: new URL(returnTo).pathname, headers };
+  return Object.assign(Object.create(req) as IncomingMessage, changed);
 }
 
 const signatureSuffix = ".sig";
@@ -395,6 +427,8 @@ const signatureSuffix = ".sig";
 /** Only this browser has the signature of the cookie; empty without a cookie. */
 export const readInteractionSignature = (provider: Provider, cookies: SignedCookies): string =>
   cookies.get(`${provider.cookieName("interaction")}${signatureSuffix}`, { signed: false }) ?? "";
+
+const keysOf = (provider: Provider) => (provider as unknown as { keys: CookieSignatures }).keys;
 
 type CookieSignatures = {
   sign(data: string): string;

@@ -89,7 +89,7 @@ export function makeProvider(deps: ProviderDeps, pages: Pages): Provider {
     markDeprecated(ctx as KoaContextWithOIDC);
   };
   provider.use((ctx, next) => {
-    const request = startRequest(ctx.path === tokenPath);
+    const request = findRequest() ?? startRequest({ isAtTokenEndpoint: ctx.path === tokenPath });
     return runRequest(request, () => handle(ctx, next, request));
   });
   return provider;

@@ -4,7 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
 import { changeInteraction, deleteArtifact, deleteGrant, findSessionByUid, hashId, useAssertion } from "./artifact.ts";
 import type { Artifact, FoundArtifact } from "./artifact.ts";
-import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
+import { type AnsweredInteraction, findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
 import {
   beforeChange,
   consume,
@@ -27,7 +27,7 @@ type StorageDeps = {
   clock: Clock;
   refreshGraceSeconds: number;
   sessionSeconds: number;
-  store: Pick<Store, "findArtifact" | "findInteraction" | "findSession" | "findToken">;
+  store: Pick<Store, "findAnswer" | "findArtifact" | "findInteraction" | "findSession" | "findToken">;
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
   readClientId(ctx: KoaContextWithOIDC): string | null;
 };
@@ -207,12 +207,20 @@ async function findInteraction(
   request: ProviderRequest,
   idHash: Buffer,
 ): Promise<FoundArtifact | null> {
-  const interaction = await store.findInteraction(idHash);
-  if (interaction === null) return null;
-  remember(request.memory, questions.app(interaction.clientId), interaction.app);
-  request.surplusSessions = interaction.surplusSessions;
-  return rememberLookup(request, interaction);
+  const answered = request.answered?.idHash.equals(idHash) ? request.answered : await findStoredAnswer(store, idHash);
+  if (answered === null) return null;
+  remember(request.memory, questions.app(answered.clientId), answered.app);
+  request.surplusSessions = answered.surplusSessions;
+  return rememberLookup(request, answered);
 }
+
+/** The reply that was stored because the browser went elsewhere before it goes on. */
+async function findStoredAnswer(store: StorageDeps["store"], idHash: Buffer): Promise<AnsweredInteraction | null> {
+  const found = await store.findInteraction(idHash);
+  return found && store.findAnswer({ ...noReferences, ...found, kind: "Interaction", idHash });
+}
+
+const noReferences = { clientId: null, grantId: null, sessionUid: null };
 
 function rememberLookup({ memory }: ProviderRequest, found: Lookup | null): FoundArtifact | null {
   if (!found?.personId) return found;

@@ -1,4 +1,4 @@
-import { isCurrent } from "../../../accounts/index.ts";
+import { isCurrent, sessionRuleOf } from "../../../accounts/index.ts";
 import {
   appOf,
   decideSignOnRight,
@@ -10,11 +10,13 @@ import {
 } from "../../../access/index.ts";
 import type { App, AppValue, ClientId, LogoName, SignOnFacts, SignOnRight, Subject } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { fields, findRows, sql, statement, table, arrayOf } from "../../../platform/database/sql.ts";
+import { fields, findRows, jsonRows, pick, sql, statement, table, arrayOf } from "../../../platform/database/sql.ts";
 import type { Queryable, Sql } from "../../../platform/database/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
-import { answerEach, type FoundArtifact, foundColumns, type Key, surplusSessionsOf } from "./artifact.ts";
+import { answerEach, foundColumns, rowTypes, surplusSessionsOf, toRow } from "./artifact.ts";
+import type { Artifact, FoundArtifact, Key } from "./artifact.ts";
 import type { FoundToken } from "./request.ts";
+import type { AdapterPayload } from "oidc-provider";
 
 /** An artifact with what the request needs next about its person and app. */
 export type Lookup = Omit<FoundArtifact, "personId"> & {
@@ -77,57 +79,106 @@ export async function findSessions(
   }));
 }
 
-/**
- * `sessionPersonId`: the person of the session that it began with, null if that has ended. `surplusSessions`: the uids
- * to end once the person has signed in.
- */
-export type InteractionLookup = Lookup & {
+/** `sessionPersonId`: the person of the session that it began with, null if that has ended. */
+export type InteractionLookup = FoundArtifact & {
   app: App | null;
   logoPath: string | null;
   sessionPersonId: string | null;
-  surplusSessions: string[];
 };
 
-type InteractionRow = Row & Pick<InteractionLookup, "sessionPersonId" | "surplusSessions"> & { logo: LogoName | null };
+type InteractionRow = FoundArtifact &
+  Pick<InteractionLookup, "sessionPersonId"> & { place: number; app: AppValue | null; logo: LogoName | null };
 
 const interaction = table("oidcArtifact", "interaction");
 const begun = table("oidcArtifact", "begun");
 const interactionClient = sql`(${interaction.payload} #>> '{params,client_id}')`;
 
-const interactionsByHash = statement<{ idHashes: Buffer[]; now: Date }>(
-  ({ idHashes, now }) => sql`
+const interactionsByHash = statement<{ idHashes: Buffer[] }>(
+  ({ idHashes }) => sql`
     SELECT ${fields<InteractionRow>({
       ...foundColumns(interaction),
       place: sql`asked.place::int`,
-      clientId: interactionClient,
       app: appOf(interactionClient),
       logo: logoOf(interactionClient),
-      facts: signOnFactsOf(interactionClient, interaction.personId, now),
-      decisions: decisionsOf(interactionClient, interaction.personId),
       sessionPersonId: sql`(SELECT ${begun.personId} FROM ${begun}
         WHERE ${begun.kind} = 'Session' AND ${begun.sessionUid} = ${interaction.payload} #>> '{session,uid}'
           AND ${isCurrent(begun)} LIMIT 1)`,
-      surplusSessions: sql`CASE WHEN ${interaction.payload} #> '{result,login}' IS NULL THEN '[]'
-        ELSE ${surplusSessionsOf(interaction.personId)} END`,
     })}
     FROM unnest(${arrayOf(idHashes, "bytea")}) WITH ORDINALITY AS asked (id_hash, place)
     CROSS JOIN ${artifactOf(sql`'Interaction'`, sql`asked.id_hash`)} interaction`,
   "sign-on.findInteractions",
 );
 
-export async function findInteractions(
-  db: Queryable,
-  idHashes: Buffer[],
-  now: Date,
-): Promise<(InteractionLookup | null)[]> {
-  const rows = await findRows<InteractionRow>(db, interactionsByHash, { idHashes, now });
-  return answerEach(idHashes, rows, ({ facts, app, logo, ...row }) => ({
+export async function findInteractions(db: Queryable, idHashes: Buffer[]): Promise<(InteractionLookup | null)[]> {
+  const rows = await findRows<InteractionRow>(db, interactionsByHash, { idHashes });
+  return answerEach(idHashes, rows, ({ app, logo, ...row }) => ({
     ...row,
     app: app && readApp(app),
     logoPath: logo && logoPathOf(logo),
+  }));
+}
+
+/** An interaction with the reply of its person. `surplusSessions`: the uids to end once the person has signed in. */
+export type AnsweredInteraction = SessionLookup & { idHash: Buffer; surplusSessions: string[] };
+
+type Standings = Pick<FoundArtifact, "generation" | "cardId" | "upstreamSessionId">;
+type AnsweredRow = Pick<Row, "place" | "facts" | "decisions" | "app" | "rule"> &
+  Standings & { surplusSessions: string[] };
+
+const stored = table("oidcArtifact", "stored");
+
+const answersByHash = statement<{ answers: string; now: Date }>(({ answers, now }) => {
+  const { from, columns: asked } = jsonRows(answers, "asked", { place: "int", signingIn: "uuid", ...rowTypes });
+  // A reply that is no sign-in keeps what the interaction is based on.
+  const keeps = sql`${asked.generation} IS NULL AND ${stored.personId} = ${asked.personId}`;
+  const keep = (name: keyof Standings) => sql`CASE WHEN ${keeps} THEN ${stored[name]} ELSE ${asked[name]} END`;
+  const standing = pick(table("oidcArtifact", "standing"), "generation", "cardId", "upstreamSessionId");
+  return sql`
+    SELECT ${fields<AnsweredRow>({
+      ...standing,
+      place: asked.place,
+      app: appOf(asked.clientId),
+      facts: signOnFactsOf(asked.clientId, asked.personId, now),
+      decisions: decisionsOf(asked.clientId, asked.personId),
+      surplusSessions: surplusSessionsOf(asked.signingIn),
+      rule: sessionRuleOf(asked.personId),
+    })}
+    FROM ${from} CROSS JOIN LATERAL (
+      SELECT ${keep("generation")} AS generation, ${keep("cardId")} AS card_id,
+        ${keep("upstreamSessionId")} AS upstream_session_id
+      FROM ${stored} WHERE ${stored.kind} = 'Interaction' AND ${stored.idHash} = decode(${asked.idHash}, 'hex')
+      OFFSET 0) AS standing
+    WHERE ${isCurrent({ personId: asked.personId, ...standing })}`;
+}, "sign-on.findAnswers");
+
+/** Reads what the library needs to go on with a reply; null if the interaction, or what the reply stands on, ended. */
+export async function findAnswers(
+  db: Queryable,
+  answers: readonly Artifact[],
+  now: Date,
+): Promise<(AnsweredInteraction | null)[]> {
+  const asked = answers.map((answer, index) => ({
+    ...toRow(answer),
+    place: index + 1,
+    clientId: clientOfInteraction(answer.payload),
+    signingIn: hasLogin(answer.payload) ? answer.personId : null,
+    payload: undefined,
+  }));
+  const rows = await findRows<AnsweredRow>(db, answersByHash, { answers: JSON.stringify(asked), now });
+  return answerEach(answers, rows, ({ facts, app, place, ...row }) => ({
+    ...answers[place - 1]!,
+    ...row,
+    personId: answers[place - 1]!.personId as PersonId | null,
+    clientId: clientOfInteraction(answers[place - 1]!.payload) as ClientId,
+    consumedAt: null,
+    replay: null,
+    app: app && readApp(app),
     right: decideSignOnRight(facts),
   }));
 }
+
+const clientOfInteraction = ({ params }: AdapterPayload): string => String(params?.["client_id"]);
+const hasLogin = ({ result }: AdapterPayload): boolean => result?.["login"] !== undefined;
 
 const token = table("oidcArtifact", "token");
 

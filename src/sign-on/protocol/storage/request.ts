@@ -4,7 +4,7 @@ import type { Artifact, Key } from "./artifact.ts";
 import type { SignIn, TokenUse, Logout, SessionFate, Write } from "./write.ts";
 import type { App, SignOnRight, Subject } from "../../../access/index.ts";
 import type { Decisions, Pair } from "../consent.ts";
-import type { Presented } from "./lookup.ts";
+import type { AnsweredInteraction, Presented } from "./lookup.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { SchoolId } from "../../../directory/index.ts";
 
@@ -124,6 +124,10 @@ export type Standing = { generation: number; cardId: string | null; upstreamSess
 
 export type ProviderRequest = {
   readonly isAtTokenEndpoint: boolean;
+  /** The reply with which a form goes on in its own request; null in requests of their own. */
+  readonly answered: AnsweredInteraction | null;
+  /** The cookies that the form has set. */
+  readonly cookiesOfForm: readonly string[];
   readonly memory: Memory;
   readonly tokens: FoundToken[];
   code: FoundCode | null;
@@ -139,8 +143,12 @@ export type ProviderRequest = {
   work: UnitOfWork;
 };
 
-export const startRequest = (isAtTokenEndpoint = false): ProviderRequest => ({
-  isAtTokenEndpoint,
+type Begun = Partial<Pick<ProviderRequest, "isAtTokenEndpoint" | "answered" | "cookiesOfForm">>;
+
+export const startRequest = (begun: Begun = {}): ProviderRequest => ({
+  isAtTokenEndpoint: false,
+  answered: null,
+  cookiesOfForm: [],
   memory: new Map(),
   tokens: [],
   code: null,
@@ -151,6 +159,7 @@ export const startRequest = (isAtTokenEndpoint = false): ProviderRequest => ({
   typedHint: "",
   hintedSchoolId: null,
   work: reading,
+  ...begun,
 });
 
 // The library passes nothing on to adapters and callbacks, and its own `Provider.ctx` ends before the commit.

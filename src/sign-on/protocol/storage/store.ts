@@ -3,7 +3,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import { type Db, isRefused, type PrismaDb } from "../../../platform/database/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
-import { findInteractions, findSessions, findTokens } from "./lookup.ts";
+import { type AnsweredInteraction, findAnswers, findInteractions, findSessions, findTokens } from "./lookup.ts";
 import type { AskedSession, AskedToken, InteractionLookup, Presented, SessionLookup } from "./lookup.ts";
 import { type TokenUse, useTokens, nothing, writeArtifacts } from "./write.ts";
 import { findRequest } from "./request.ts";
@@ -13,6 +13,7 @@ export type Store = {
   findArtifact(key: Key): Promise<FoundArtifact | null>;
   findSession(asked: AskedSession): Promise<SessionLookup | null>;
   findInteraction(idHash: Buffer): Promise<InteractionLookup | null>;
+  findAnswer(answer: Artifact): Promise<AnsweredInteraction | null>;
   findToken(asked: AskedToken): Promise<Presented>;
   findApp(clientId: string): Promise<App | null>;
   findRight(pair: Pair): Promise<SignOnRight>;
@@ -30,7 +31,8 @@ export function makeStore({ pool }: Db, clock: Clock): Store {
   return {
     findArtifact: makeBatch((keys) => findArtifacts(pool, keys), reads),
     findSession: makeBatch((asked) => findSessions(pool, asked, clock()), reads),
-    findInteraction: makeBatch((idHashes) => findInteractions(pool, idHashes, clock()), reads),
+    findInteraction: makeBatch((idHashes) => findInteractions(pool, idHashes), reads),
+    findAnswer: makeBatch((answers) => findAnswers(pool, answers, clock()), reads),
     findToken: makeBatch(
       async (asked: AskedToken[]) =>
         (await findTokens(pool, asked, clock())).map((found) => found ?? { token: null, app: null }),
