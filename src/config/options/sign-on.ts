@@ -51,7 +51,7 @@ export const signOnOptions = {
   SESSION_SECONDS: {
     value: wholeNumber(300, 2_592_000),
     default: "36000",
-    meaning: "Time a browser stays signed in.",
+    meaning: "Time a browser stays signed in after its last use, unless the school says otherwise.",
     example: "28800",
   },
   STAFF_SECOND_FACTOR: {
