@@ -376,7 +376,10 @@ const makeCount = (metrics: Metrics, traffic: Traffic): Count => ({
     metrics.tokensIssued.inc({ grant });
     traffic.count("tokens", grant, { clientId });
   },
-  signedIn: (clientId, schoolId) => traffic.count("signIns", "done", { clientId, schoolId }),
+  signedIn(clientId, schoolId, { password }) {
+    traffic.count("signIns", "done", { clientId, schoolId });
+    if (password) traffic.count("passwordSignIns", "done", { clientId, schoolId });
+  },
   refused: (error, clientId) => traffic.count("refusals", error, { clientId }),
   step: traffic.noteStep,
 });

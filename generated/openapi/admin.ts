@@ -3826,7 +3826,7 @@ export interface paths {
         /**
          * Get figures over time
          * @description Counts for each hour or day, in UTC: of one school, of one app, or of everything the caller manages. Hours are kept for 14 days, days
-         *     for two years. Figures are at most two minutes old. Schools have `signIns` only.
+         *     for two years. Figures are at most two minutes old. Schools have `signIns` and `passwordSignIns` only.
          */
         get: operations["getFigures"];
         put?: never;
@@ -12390,12 +12390,12 @@ export interface components {
             endsAt?: string;
         };
         /**
-         * @description `signIns`: sign-ins to apps. `tokens`: tokens issued. `apiCalls`: API calls of apps. `refusals`: refused sign-ons and calls.
+         * @description `signIns`: sign-ins to apps. `passwordSignIns`: those of them for which a password was typed. `tokens`: tokens issued. `apiCalls`: API calls of apps. `refusals`: refused sign-ons and calls.
          *     `deliveries`: webhook delivery attempts.
          * @example signIns
          * @enum {string}
          */
-        FigureMetric: "signIns" | "tokens" | "apiCalls" | "refusals" | "deliveries";
+        FigureMetric: "signIns" | "passwordSignIns" | "tokens" | "apiCalls" | "refusals" | "deliveries";
         /**
          * @description The length of an interval.
          * @example hour

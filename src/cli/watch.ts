@@ -36,7 +36,7 @@ const showHealth = (health: Schemas["Health"]): Result => {
   };
 };
 
-const metrics: readonly Figures["metric"][] = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"];
+const metrics: readonly Figures["metric"][] = ["signIns", "passwordSignIns", "tokens", "apiCalls", "refusals", "deliveries"];
 
 export const watchCommands = {
   health: makeApiCommand({
@@ -48,7 +48,7 @@ export const watchCommands = {
   figures: makeApiCommand({
     summary: "Show what was counted in each hour or day: of one school, of one app, or of all of the service.",
     options: {
-      metric: required(option.oneOf(metrics, "What was counted. Schools have signIns only.")),
+      metric: required(option.oneOf(metrics, "What was counted. Schools have signIns and passwordSignIns only.")),
       step: option.oneOf(["hour", "day"] as const, "By hour, which is kept for 14 days, or by day; hour if left out."),
       school: option.school("Of this school."),
       app: option.text("Of this app.", "client-id"),

@@ -12,7 +12,7 @@ import {
   table,
 } from "../platform/database/sql.ts";
 
-const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
+const metrics = ["signIns", "passwordSignIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 const steps = ["HOUR", "DAY"] as const;
 export type Metric = (typeof metrics)[number];
 export type FigureStep = (typeof steps)[number];

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { addDays } from "../../src/platform/clock.ts";
+import { type Counted, type Subject, writeCounts } from "../../src/traffic/index.ts";
 import { makeMakers } from "../support/make.ts";
 import { jpeg, makePng } from "../support/images.ts";
 import { makePortalUser } from "../support/portal.ts";
@@ -49,6 +51,21 @@ test("an official id of another school is refused, and a schooling level that th
   const { browser: another } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [other] });
   const page = await another.open(`/admin/schools/${other}/settings`);
   expect(page.html).toContain('<option value="WALDORFSCHULE" selected>');
+});
+
+test("the settings tell how many sign-ins of the last Monday took no password", async () => {
+  const monday = new Date("2026-02-02T07:50:00Z");
+  const count = (metric: Counted["metric"], counted: number, subject: Subject = `school:${school}`, hour = monday) =>
+    writeCounts(service.db.pool, [{ metric, subject, outcome: "done", hour, count: counted }]);
+  expect((await browser.open(address)).html).not.toContain("brauchten");
+  await count("signIns", 412);
+  await count("signIns", 50, `school:${await make.school()}`);
+  await count("signIns", 7, `school:${school}`, addDays(monday, -7));
+  expect((await browser.open(address)).html).toContain(
+    "Von den 412 Anmeldungen bei Apps am 02.02.2026 brauchten 100 % kein Passwort.",
+  );
+  await count("passwordSignIns", 103);
+  expect((await browser.open(address)).html).toContain("brauchten 75 % kein Passwort.");
 });
 
 test("a postal code of four digits is refused beside its field", async () => {

@@ -74,7 +74,7 @@ function readSpan({ from, until, step = "hour" }: Query, now: Date): { from: Dat
   const start = readTime(from) ?? addDays(end, -spanDays[step].usual);
   if (start >= end) throw invalidRequest("The query parameter until must be later than from.");
   if (start < addDays(end, -spanDays[step].most))
-    throw invalidRequest(`A request covers at most ${spanDays[step].most} spanDays.`);
+    throw invalidRequest(`A request covers at most ${spanDays[step].most} days.`);
   return { from: start, until: end };
 }
 

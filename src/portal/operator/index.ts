@@ -72,7 +72,7 @@ async function rotateKeys({ call, field }: PageRequest): Promise<Redirect> {
   return { to: "/admin/keys", done: "keysRotated" };
 }
 
-const metrics = ["signIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
+const metrics = ["signIns", "passwordSignIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 
 async function showFigures(request: PageRequest) {
   const { call, query, t } = request;

@@ -1,3 +1,4 @@
+import { addDays } from "../../platform/clock.ts";
 import { nameWeekday } from "../../platform/pages/index.ts";
 import {
   actOn,
@@ -63,17 +64,19 @@ function readCards(request: PageRequest) {
 
 async function showSettings(request: PageRequest) {
   const { getRecord, at, may, t, typed } = request;
-  const [school, signIn, cards, logo] = await Promise.all([
+  const [school, signIn, cards, logo, monday] = await Promise.all([
     getRecord("getSchool"),
     getRecord("getSignInSettings"),
     getRecord("getCardSettings"),
     findSchoolLogo(request),
+    may("getFigures") ? readLastMonday(request) : null,
   ]);
   const model = {
     address: at(settings),
     mergers: may("listSchoolMergers") ? at("/admin/schools/:schoolId/mergers") : null,
     ownLogin: may("listUpstreamConnections") ? at("/admin/schools/:schoolId/own-login") : null,
     logo: logo && at(schoolLogo),
+    monday,
     school,
     signIn,
     cards,
@@ -83,6 +86,20 @@ async function showSettings(request: PageRequest) {
     nameWeekday,
   };
   return { title: t("frame.pages.settings"), view: "settings", model };
+}
+
+/** How many sign-ins to apps there were on the last whole Monday, and how many percent of them took no password. */
+async function readLastMonday({ call, now, path }: PageRequest) {
+  const today = new Date(now.toISOString().slice(0, 10));
+  const from = addDays(today, -1 - ((today.getUTCDay() + 5) % 7));
+  const period = { step: "day", from: from.toISOString(), until: addDays(from, 1).toISOString() } as const;
+  const countOf = async (metric: "signIns" | "passwordSignIns") => {
+    const { points } = await call("getFigures", { query: { metric, ...period, school: path.schoolId } });
+    return points.reduce((sum, point) => sum + point.count, 0);
+  };
+  const [count, passwords] = await Promise.all([countOf("signIns"), countOf("passwordSignIns")]);
+  if (count === 0) return null;
+  return { count, percent: Math.floor((100 * (count - passwords)) / count), at: from.toISOString() };
 }
 
 /** Errors: Refused for a school that the reader may not see, and for one without a logo. */

@@ -1,5 +1,6 @@
 import type { Response } from "express";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { hasPassword } from "../../accounts/index.ts";
 import { isAccountRefusal, isConnectionFailure } from "../../upstream/index.ts";
 import type { Begun, Finished, Upstream } from "../../upstream/index.ts";
 import { hash } from "node:crypto";
@@ -13,7 +14,8 @@ import { exchangedCodeOf } from "./provider/make-provider.ts";
 export type Count = {
   signIn(outcome: string): void;
   token(grant: string, clientId: string | undefined): void;
-  signedIn(clientId: string | undefined, schoolId: string | undefined): void;
+  /** `password`: it was typed for this sign-on. */
+  signedIn(clientId: string | undefined, schoolId: string | undefined, by: { password: boolean }): void;
   refused(error: string, clientId: string | undefined): void;
   step(step: Step): void;
 };
@@ -57,8 +59,15 @@ export function observeProvider(provider: Provider, count: Count | undefined): v
     const grant = String(ctx.oidc.params?.["grant_type"]);
     count.token(grant, clientOf(ctx));
     const { schoolId } = (ctx.res as Response).locals;
-    if (grant === "authorization_code") count.signedIn(clientOf(ctx), schoolId as string | undefined);
+    if (grant === "authorization_code")
+      count.signedIn(clientOf(ctx), schoolId as string | undefined, { password: tookPassword(ctx.oidc) });
   });
+}
+
+/** Whether the person typed a password for the code, instead of having a session or another way in; to the second. */
+function tookPassword({ entities }: KoaContextWithOIDC["oidc"]): boolean {
+  const { amr, authTime = 0, claims } = (entities.AuthorizationCode ?? {}) as Issued;
+  return hasPassword(amr) && authTime >= (claims?.id_token?.rat?.value ?? Infinity);
 }
 
 /** A step of a sign-on to an app, without the person. */
@@ -80,6 +89,8 @@ type Step = {
 type Refusal = { error: string; error_description?: string | undefined };
 type Issued = {
   grantId?: string;
+  amr?: string[];
+  authTime?: number;
   claims?: { id_token?: { rat?: { value?: number } } };
 };
 

@@ -73,6 +73,20 @@ test("the hours of the school end a session however much or little it is used, b
   }
 });
 
+test("a sign-on with a session is counted as one without a password", async () => {
+  const { call } = await makeStaff(world.service, "OPERATOR");
+  const countOf = async (metric: string) => {
+    await world.service.runJob("traffic.flush");
+    const { body } = await call("GET", `/figures?metric=${metric}&app=${app.clientId}&step=day`);
+    return (body as { points: { count: number }[] }).points.reduce((sum, { count }) => sum + count, 0);
+  };
+  const { browser } = await getUserTokens(world.service, app, teacher);
+  expect([await countOf("signIns"), await countOf("passwordSignIns")]).toEqual([1, 1]);
+  wait(60);
+  await getUserTokens(world.service, app, teacher, { browser });
+  expect([await countOf("signIns"), await countOf("passwordSignIns")]).toEqual([2, 1]);
+});
+
 test("a change applies to those who are signed in, at apps, on pages and in the list of sessions", async () => {
   const ends = async () => {
     const { call } = await makeStaff(world.service, "OPERATOR");
