@@ -36,7 +36,14 @@ const showHealth = (health: Schemas["Health"]): Result => {
   };
 };
 
-const metrics: readonly Figures["metric"][] = ["signIns", "passwordSignIns", "tokens", "apiCalls", "refusals", "deliveries"];
+const metrics: readonly Figures["metric"][] = [
+  "signIns",
+  "passwordSignIns",
+  "tokens",
+  "apiCalls",
+  "refusals",
+  "deliveries",
+];
 
 export const watchCommands = {
   health: makeApiCommand({
