@@ -27,7 +27,11 @@ const madeOf = ({ body }: Sent) => body as Made[];
 const signsIn = (login: { username: string; password: string }) =>
   getUserTokens(service, app, login).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      // The form again; anything else is no refusal of the password.
+      expect(String(error)).toMatch(/\/interaction\/[^/]+\/login$/);
+      return false;
+    },
   );
 const pathOf = (group: string) => `/groups/${group}/logins`;
 const auditOf = (personId: string) =>
