@@ -125,7 +125,7 @@ async function findFaults(mode: string): Promise<string[]> {
       const all = { ...selections, ...(ofRole !== undefined && { role: ofRole }) };
       for (const [what, selection] of Object.entries(all)) {
         // The changes are read beside the list.
-        const most = whole + (what === "dateLastModified" ? 20 * (manyChanges + size.people) : 0);
+        const most = whole + (what === "dateLastModified" ? 24 * (manyChanges + size.people) : 0);
         await check(what, make(selection), "anyPage", most);
         await check(`count of ${what}`, make(selection), "count", most);
       }
