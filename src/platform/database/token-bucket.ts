@@ -72,7 +72,7 @@ function makeSteps(
   };
 }
 
-/** For a statement that is its own transaction: it does not wait for the disk, so a crash may lose all that it writes. */
+/** For a statement that is its own transaction: it does not wait for the disk; a crash may lose all that it writes. */
 export function takeSteps(given: Given & { now: Parameter }, count: number): BucketSteps {
   const made = takeStepsInTransaction(given, count);
   return count === 0 ? made : { ...made, count: sql`CASE WHEN ${asynchronous} THEN ${made.count} END` };
