@@ -1,7 +1,7 @@
 import { lookup as lookupByName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
-import type { Agent } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import ipaddr from "ipaddr.js";
 import type { AppError } from "../errors.ts";
 
@@ -77,30 +77,20 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
       bodyTimeout: timeoutMs,
     });
   };
-  const request = async (url: URL, message: Omit<StreamedMessage, "body"> & { body?: string | null }) => {
+  const send = async (url: URL, sent: Omit<Sent, "timeoutMs">): Promise<Answer> => {
     const refusal = findRefusal(url, policy);
     if (refusal !== null) throw refusal;
-    return (await (agent ??= makeAgent())).request({ origin: url.origin, path: url.pathname + url.search, ...message });
-  };
-  const send = async (url: URL, { mostBytes, ...message }: Sent): Promise<Answer> => {
-    const late = Object.assign(new Error(`no answer within ${timeoutMs / 1000} s`), { code: "ETIMEDOUT" });
-    const timing = new AbortController();
-    const timer = setTimeout(() => timing.abort(late), timeoutMs);
-    try {
-      const { statusCode: status, headers, body } = await request(url, { ...message, signal: timing.signal });
-      const read = (name: string) => (typeof headers[name] === "string" ? headers[name] : null);
-      const [retryAfter, contentType] = [read("retry-after"), read("content-type")];
-      return { status, retryAfter, contentType, start: await readStart(body, mostBytes) };
-    } finally {
-      clearTimeout(timer);
-    }
+    return dispatch(await (agent ??= makeAgent()), url, { ...sent, timeoutMs });
   };
   return {
     post: (url, { headers, body, mostBytes = keptBytes }) => send(url, { method: "POST", headers, body, mostBytes }),
     get: (url, { headers, mostBytes }) => send(url, { method: "GET", headers, body: null, mostBytes }),
-    async open(url, message) {
-      const { statusCode: status, headers, body } = await request(url, message);
-      return { status, headers, body };
+    async open(url, { method, headers, body = null, signal }) {
+      const refusal = findRefusal(url, policy);
+      if (refusal !== null) throw refusal;
+      const sent = { origin: url.origin, path: url.pathname + url.search, method, headers, body, signal };
+      const answer = await (await (agent ??= makeAgent())).request(sent);
+      return { status: answer.statusCode, headers: answer.headers, body: answer.body };
     },
     close: async () => (await agent)?.destroy(),
   };
@@ -147,19 +137,62 @@ function makeCheckedLookup(policy: OutboundPolicy): LookupFunction {
   };
 }
 
-type Sent = Omit<StreamedMessage, "body" | "signal"> & { body: string | null; mostBytes: number };
+type Sent = {
+  method: "POST" | "GET";
+  headers: Record<string, string>;
+  body: string | null;
+  mostBytes: number;
+  timeoutMs: number;
+};
 
-/** Cuts off the rest, with its connection. */
-async function readStart(body: AsyncIterable<Buffer>, mostBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > mostBytes) break;
-  }
-  return Buffer.concat(chunks).subarray(0, mostBytes);
+function dispatch(agent: Dispatcher, url: URL, sent: Sent): Promise<Answer> {
+  const { method, headers, body, mostBytes, timeoutMs } = sent;
+  return new Promise((resolve, reject) => {
+    let running: Dispatcher.DispatchController | null = null;
+    let late: Error | null = null;
+    const timer = setTimeout(() => {
+      late = Object.assign(new Error(`no answer within ${timeoutMs / 1000} s`), { code: "ETIMEDOUT" });
+      reject(late);
+      running?.abort(late);
+    }, timeoutMs);
+    let answer: Answer | null = null;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (): void => {
+      clearTimeout(timer);
+      if (answer)
+        resolve({ ...answer, start: chunks.length === 0 ? nothing : Buffer.concat(chunks).subarray(0, mostBytes) });
+    };
+    agent.dispatch(
+      { origin: url.origin, path: url.pathname + url.search, method, headers, body },
+      {
+        onRequestStart(controller) {
+          if (late !== null) controller.abort(late);
+          else running = controller;
+        },
+        onResponseStart(_controller, status, received) {
+          const read = (name: string) => (typeof received[name] === "string" ? received[name] : null);
+          const [retryAfter, contentType] = [read("retry-after"), read("content-type")];
+          answer = { status, retryAfter, contentType, start: nothing };
+        },
+        onResponseData(controller, chunk) {
+          chunks.push(chunk);
+          size += chunk.length;
+          if (size <= mostBytes) return;
+          settle();
+          controller.abort(new Error("the rest of the answer is not wanted"));
+        },
+        onResponseEnd: settle,
+        onResponseError(_controller, error) {
+          clearTimeout(timer);
+          reject(error);
+        },
+      },
+    );
+  });
 }
+
+const nothing = Buffer.alloc(0);
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
