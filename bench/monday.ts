@@ -7,13 +7,14 @@ import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { getAppToken } from "../test/support/token.ts";
-import { startSubject, type Subject } from "./harness.ts";
+import type { Subject } from "./harness.ts";
 import { openNetwork, type Refused } from "./monday/browser.ts";
 import { signOnInTurns } from "./monday/closed-loop.ts";
 import { arrive, at, type Arrivals } from "./monday/open-loop.ts";
 import { countLeft } from "./monday/postgres.ts";
+import { startService, type Service } from "./monday/service.ts";
 import { app, makeWays } from "./monday/sign-ons.ts";
-import { openEvents, type Events } from "./monday/webhooks.ts";
+import type { Events } from "./monday/webhooks.ts";
 import { makePupils } from "./monday/world.ts";
 import { openWorld, takeSample, type World } from "./size/worlds.ts";
 
@@ -31,18 +32,11 @@ const connections = 16;
 
 const world = await openWorld(process.env["BENCH_DATABASE_URL"], Number(values.people));
 const network = openNetwork(200);
-const subjects: Subject[] = [];
-const start = async (...given: Parameters<typeof startSubject>): Promise<Subject> => {
-  const subject = await startSubject(...given);
-  subjects.push(subject);
-  return subject;
-};
+let service: Service | undefined;
 try {
   const pupils = await makePupils(world.db);
-  const environment = { DATABASE_URL: world.url, LOG_LEVEL: "error" };
-  const web = await start("service", "./subjects/service.ts", { ...environment, ROLE: "web" });
-  const worker = await start("webhooks", "./subjects/webhooks.ts", environment);
-  const events = await openEvents(world.db, await start("receiver", "./subjects/receiver.ts", {}));
+  service = await startService(world);
+  const { web, worker, events } = service;
   const told: Refused[] = [];
   const ways = makeWays(web, pupils, { keys: [], network, told: (refused) => told.push(refused) });
   let next = connections;
@@ -90,7 +84,7 @@ try {
   await reader.close();
 } finally {
   await network.close();
-  for (const subject of subjects.reverse()) await subject.stop();
+  await service?.stop();
   await world.close();
 }
 

@@ -7,12 +7,11 @@ import { parseArgs } from "node:util";
 import { Agent, request } from "undici";
 import { hashPassword } from "../src/accounts/index.ts";
 import { getAppToken, getUserTokens, postToken } from "../test/support/token.ts";
-import { startSubject, type Subject } from "./harness.ts";
 import { openNetwork } from "./monday/browser.ts";
 import { signOnInTurns, type Made } from "./monday/closed-loop.ts";
 import { measureCost, type Cost } from "./monday/cost.ts";
+import { startService, type Service } from "./monday/service.ts";
 import { app, makeWays } from "./monday/sign-ons.ts";
-import { openEvents } from "./monday/webhooks.ts";
 import { makePasskeys, makePupils } from "./monday/world.ts";
 import { makeClassListWay } from "./scale/class-list.ts";
 import { kindNames, kinds, type KindName } from "./scale/kinds.ts";
@@ -31,18 +30,11 @@ const hashes = 30;
 const world = await openWorld(process.env["BENCH_DATABASE_URL"], Number(values.people));
 const network = openNetwork(200);
 const dispatcher = new Agent({ connections: 64 });
-const subjects: Subject[] = [];
-const start = async (...given: Parameters<typeof startSubject>): Promise<Subject> => {
-  const subject = await startSubject(...given);
-  subjects.push(subject);
-  return subject;
-};
+let service: Service | undefined;
 try {
   const pupils = await makePupils(world.db);
-  const environment = { DATABASE_URL: world.url, LOG_LEVEL: "error" };
-  const web = await start("service", "./subjects/service.ts", { ...environment, ROLE: "web" });
-  const worker = await start("webhooks", "./subjects/webhooks.ts", environment);
-  const events = await openEvents(world.db, await start("receiver", "./subjects/receiver.ts", {}), 20);
+  service = await startService(world, 20);
+  const { web, worker, events } = service;
   const keys = await makePasskeys(world.db, pupils.slice(0, 1000), web.url);
   const ways = makeWays(web, pupils, { keys, network, told: () => undefined });
   const { people } = await takeSample(world);
@@ -107,7 +99,7 @@ try {
     );
 } finally {
   await Promise.all([network.close(), dispatcher.close()]);
-  for (const subject of subjects.reverse()) await subject.stop();
+  await service?.stop();
   await world.close();
 }
 
