@@ -1,11 +1,16 @@
-import { afterAll, afterEach } from "vitest";
-import { endFile } from "./file-end.ts";
+import { afterAll, afterEach, expect, vi } from "vitest";
+import { beginFile, endFile } from "./file-end.ts";
 import { takeFailures } from "./service-failures.ts";
 
 // Vitest runs this for each file of tests, also where files share their modules.
+beginFile(() => expect.getState().testPath);
 afterEach(({ task }) => {
   const failures = takeFailures();
   if (task.result?.state === "fail" && failures.length > 0)
     console.error(`What services failed at in "${task.name}":\n${failures.join("\n")}`);
 });
-afterAll(endFile);
+afterAll(async () => {
+  // Vitest imports this file by the time: with a clock that stands still, it would not run for the next one.
+  vi.useRealTimers();
+  await endFile();
+});

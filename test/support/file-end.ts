@@ -1,5 +1,15 @@
 const ends: (() => unknown)[] = [];
 
+// Undefined outside a run of tests.
+let pathOfFile = (): string | undefined => undefined;
+let begun: string | undefined;
+
+/** Says which file of tests has begun, and how to read which one runs. */
+export function beginFile(readPath: typeof pathOfFile): void {
+  pathOfFile = readPath;
+  begun = readPath();
+}
+
 /**
  * Does this after the last test of the file; inside a running test too, where a hook of vitest comes too late to
  * count.
@@ -7,6 +17,8 @@ const ends: (() => unknown)[] = [];
  * Shape: what was asked for last is done first.
  */
 export function atFileEnd(end: () => unknown): void {
+  if (pathOfFile() !== begun)
+    throw new Error("each-file.ts did not run for this file: nothing would be done at its end");
   ends.push(end);
 }
 
