@@ -182,8 +182,9 @@ async function writeTraffic(db: PrismaDb, { now, visits }: { now: Date; visits: 
       counted.set(key, { ...found, count: found.count + (of.times ?? 1) });
     }
   };
-  for (const { at, schoolId: of } of visits) {
+  for (const { at, personId, schoolId: of } of visits) {
     count("signIns", "done", at, { schoolId: of });
+    if (share(`password ${personId} ${at.toISOString()}`) < 0.4) count("passwordSignIns", "done", at, { schoolId: of });
     count("tokens", "authorization_code", at);
     count("apiCalls", "done", at, { times: 2 });
     count("apiCalls", "not_modified", at, { times: 5 });

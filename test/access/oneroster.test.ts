@@ -113,13 +113,14 @@ test.each(["SHARED", "APP"] as const)(
           expect(await rowsOf(`dateLastModified>'${time}'`), `${app} ${name} since ${time}`).toEqual(later);
           found.changes += later.length;
         }
-        for (const { sourcedId } of whole) known[name]!.add(sourcedId);
-        for (const id of [...someOf([...known[name]!], 3), "x"]) {
+        const own = whole.map(({ sourcedId }) => sourcedId);
+        for (const id of [...someOf(own, 3), ...someOf([...known[name]!], 2), "x"]) {
           const records = whole.filter(({ sourcedId, status }) => sourcedId === id && status === "active");
           const filter = `status='active' AND sourcedId='${id.toUpperCase()}'`;
           expect(await rowsOf(filter), `${app} ${name} ${id}`).toEqual(records);
           found[records.length === 0 ? "none" : "records"] += 1;
         }
+        for (const id of own) known[name]!.add(id);
       }
     }
     expect(Math.min(...Object.values(found))).toBeGreaterThan(10);
