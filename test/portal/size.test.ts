@@ -1,7 +1,7 @@
 // @module-tag slow
 import { subscribe } from "node:diagnostics_channel";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
@@ -14,8 +14,6 @@ subscribe("schultor.inner-calls", (message) => {
 });
 
 const query = vi.spyOn(pg.Client.prototype, "query");
-// Otherwise the statements of later test files in this process would be recorded too.
-afterAll(() => query.mockRestore());
 
 const service = await startService();
 const make = makeMakers(service.db);

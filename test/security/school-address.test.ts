@@ -1,5 +1,5 @@
 // @module-tag slow
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { PrismaDb } from "../../src/platform/database/db.ts";
 import { makeCheckPassword, type PasswordCheck, sweepSignInTraces } from "../../src/accounts/login/index.ts";
 import { PasswordQueue } from "../../src/accounts/login/password-queue.ts";
@@ -22,7 +22,6 @@ beforeAll(async () => {
   // On a busy machine those who try at once would be told to come again because the checks are slow.
   vi.spyOn(PasswordQueue.prototype, "waitMs").mockReturnValue(0);
 });
-afterAll(() => vi.restoreAllMocks());
 
 beforeEach(async () => {
   now = start;

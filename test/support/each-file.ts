@@ -12,5 +12,6 @@ afterEach(({ task }) => {
 afterAll(async () => {
   // Vitest imports this file by the time: with a clock that stands still, it would not run for the next one.
   vi.useRealTimers();
+  vi.restoreAllMocks();
   await endFile();
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { makeBrowser, readForm, type Browser, type Shown } from "../../support/browser.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { askFor, giveLogin, passPages, type Login, type TestApp } from "../../support/token.ts";
@@ -26,7 +26,6 @@ beforeAll(async () => {
   second = await startService({ clock: world.service.clock, db: world.service.db });
   app = await world.app({ name: "App & <Sons>" });
 });
-afterAll(() => vi.restoreAllMocks());
 beforeEach(async () => {
   login = await giveLogin(world.service.db, await world.make.person({ school: world.school }));
   browser = makeBrowser(world.service.url);
