@@ -404,7 +404,7 @@ const renameSchool = (it: Change, id: SchoolId, to: string) =>
 
 test("changes that meet in a deadlock within Prisma Client are run again", async () => {
   const [left, right] = [await make.school(), await make.school()];
-  let attempts = 0;
+  let [attempts, holding] = [0, 0];
   const both = Promise.withResolvers<null>();
   const runs: Promise<void>[] = [];
   const run = (first: SchoolId, then: SchoolId, to: string) =>
@@ -413,7 +413,8 @@ test("changes that meet in a deadlock within Prisma Client are run again", async
       // The row of the one that failed is free; the other takes it first.
       if (attempts > 2) await Promise.race(runs);
       await renameSchool(it, first, to);
-      if (attempts === 2) both.resolve(null);
+      holding += 1;
+      if (holding === 2) both.resolve(null);
       await both.promise;
       await renameSchool(it, then, to);
     });
