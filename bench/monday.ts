@@ -1,6 +1,7 @@
 /**
  * Sign-ons at twice the capacity beside reads and webhooks: `npm run bench -- monday`. They have passwords and come by
- * the clock, however many of them wait. A world at BENCH_DATABASE_URL stays and is used again.
+ * the clock, however many of them wait. Before that, the capacity with passwords alone and where most people need none.
+ * A world at BENCH_DATABASE_URL stays and is used again.
  */
 import { once } from "node:events";
 import { cpus, loadavg } from "node:os";
@@ -13,9 +14,9 @@ import { signOnInTurns } from "./monday/closed-loop.ts";
 import { arrive, at, type Arrivals } from "./monday/open-loop.ts";
 import { countLeft } from "./monday/postgres.ts";
 import { startService, type Service } from "./monday/service.ts";
-import { app, makeWays } from "./monday/sign-ons.ts";
+import { app, makeWays, type Ways } from "./monday/sign-ons.ts";
 import type { Events } from "./monday/webhooks.ts";
-import { makePupils } from "./monday/world.ts";
+import { makePasskeys, makePupils } from "./monday/world.ts";
 import { openWorld, takeSample, type World } from "./size/worlds.ts";
 
 const { values } = parseArgs({
@@ -29,6 +30,11 @@ const { values } = parseArgs({
 });
 const [seconds, factor] = [Number(values.seconds), Number(values.factor)];
 const connections = 16;
+/** Of ten sign-ons of a school with cards, passkeys and own devices, in turns. */
+const withoutPasswords = [
+  ...(["card", "session", "passkey", "card", "session"] as const),
+  ...(["card", "password", "card", "session", "passkey"] as const),
+];
 
 const world = await openWorld(process.env["BENCH_DATABASE_URL"], Number(values.people));
 const network = openNetwork(200);
@@ -38,7 +44,8 @@ try {
   service = await startService(world);
   const { web, worker, events } = service;
   const told: Refused[] = [];
-  const ways = makeWays(web, pupils, { keys: [], network, told: (refused) => told.push(refused) });
+  const keys = await makePasskeys(world.db, pupils.slice(0, 1000), web.url);
+  const ways = makeWays(web, pupils, { keys, network, told: (refused) => told.push(refused) });
   let next = connections;
 
   console.log(`${pupils.length} pupils, ${cpus().length} processors, load ${load()}`);
@@ -49,12 +56,23 @@ try {
   tell("events", idle.events, idle.delivered);
   const memory = web.memoryMb();
 
-  const [, full] = await Promise.all([
-    runBeside(reader, events, null),
-    signOnInTurns(() => ways.password(next++), { connections, seconds }),
-  ]);
-  console.log(`\nAs many sign-ons with a password as ${connections} browsers make beside the same reads and events:`);
-  console.log(`${full.count} sign-ons, ${full.perSecond.toFixed(1)} a second: the capacity`);
+  const fill = async (signOn: (connection: number) => Promise<void>) => {
+    const [, made] = await Promise.all([
+      runBeside(reader, events, null),
+      signOnInTurns(signOn, { connections, seconds }),
+    ]);
+    return made;
+  };
+  // Each browser has its session before the time counts.
+  await signOnInTurns(ways.session, { connections, count: connections });
+  const eased = await fill((connection) => signInEasily(ways, { n: next++, connection }));
+  const full = await fill(() => ways.password(next++));
+  console.log(`\nAs many sign-ons as ${connections} browsers make beside the same reads and events:`);
+  console.log(`${full.count} with a password, ${full.perSecond.toFixed(1)} a second: the capacity`);
+  console.log(
+    `${eased.count} of which ${shareOfPasswords()} with a password, ${eased.perSecond.toFixed(1)} a second, ` +
+      `${(eased.perSecond / full.perSecond).toFixed(2)} times as many; ${eased.failed} failed`,
+  );
 
   const pace = full.perSecond * factor;
   told.length = 0;
@@ -86,6 +104,15 @@ try {
   await network.close();
   await service?.stop();
   await world.close();
+}
+
+function signInEasily(ways: Ways, { n, connection }: { n: number; connection: number }): Promise<void> {
+  const way = withoutPasswords[n % withoutPasswords.length]!;
+  return ways[way](way === "session" ? connection : n);
+}
+
+function shareOfPasswords(): string {
+  return percent(withoutPasswords.filter((way) => way === "password").length / withoutPasswords.length);
 }
 
 type Reader = { run(): Promise<Arrivals>; close(): Promise<unknown> };
