@@ -1,9 +1,8 @@
-import { readdir } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
-import { tmpdir } from "node:os";
 import type { Client } from "ssh2";
 import { expect, onTestFinished, test } from "vitest";
 import { ask, connect, makeClientKey, openDrop, openSftp, put } from "../connections/sftp-client.ts";
+import { listUploads } from "../support/uploads.ts";
 
 const [key, other] = [makeClientKey(), makeClientKey()];
 const users = { goethe: key.publicKey, schiller: other.publicKey };
@@ -23,7 +22,6 @@ const refusal = (connecting: Promise<unknown>) =>
     (error: unknown) => (error as Error).message,
   );
 const closing = (client: Client) => new Promise<void>((resolve) => void client.on("close", () => resolve()));
-const temporaryFiles = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("schultor-upload-"));
 
 test("a path leads to no other folder, however it is written", async () => {
   const { drop, sftp } = await open();
@@ -125,14 +123,14 @@ test("there is no shell, no command, no other subsystem and no forwarding", asyn
 });
 
 test("a file that is too large is refused while it comes, and a write far behind its end too", async () => {
-  const before = await temporaryFiles();
+  const before = await listUploads();
   const { drop, sftp } = await open({ mostBytes: 100_000 });
   expect(await put(sftp, "/giant.csv", Buffer.alloc(300_000, "x"))).toBe(failure);
   const handle = await ask(sftp, "open", "/sparse.csv", "w");
   expect(await ask(sftp, "write", handle, Buffer.from("x"), 0, 1, 2 ** 40)).toBe(failure);
   expect(await ask(sftp, "close", handle)).toBe(failure);
   expect(drop.files).toEqual([]);
-  expect(await temporaryFiles()).toEqual(before);
+  expect(await listUploads()).toEqual(before);
 });
 
 test("a session takes a limited number of files, and of open ones", async () => {
@@ -147,7 +145,7 @@ test("a session takes a limited number of files, and of open ones", async () => 
 });
 
 test("of a connection that breaks, neither open nor waiting files are kept", async () => {
-  const before = await temporaryFiles();
+  const before = await listUploads();
   const { drop, client, sftp } = await open();
   await put(sftp, "/whole.csv.part", "waits for its name");
   const handle = await ask(sftp, "open", "/half.csv", "w");
@@ -157,7 +155,7 @@ test("of a connection that breaks, neither open nor waiting files are kept", asy
   await closed;
   await drop.stop();
   expect(drop.files).toEqual([]);
-  expect(await temporaryFiles()).toEqual(before);
+  expect(await listUploads()).toEqual(before);
 });
 
 test("a key that is removed sends nothing more, also in a session that it opened", async () => {
