@@ -30,11 +30,10 @@ export {
   enterClassCode,
   findClassListEnd,
   findOpenClassList,
-  listClassPupils,
+  isClassTooLarge,
   makeClassCodeMaker,
   mostListed,
-  recordListUse,
-  takeListTry,
+  signInFromList,
 } from "./cards/class-list.ts";
 export type { ListedPupil, ListOfPupil, MakeClassCode, OpenClassList } from "./cards/class-list.ts";
 export {
@@ -57,7 +56,7 @@ export { findCardPlaces } from "./cards/places.ts";
 export type { CardPlace, PlaceFilter } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
 export type { CardHours, CardSecondStep, CardSettings } from "./cards/settings.ts";
-export { checkAnswer, checkCard, checkCardOf, checkCardUse, isOfStaff, recordCardUse } from "./cards/use-card.ts";
+export { checkAnswer, checkCard, checkCardUse, isOfStaff, recordCardUse } from "./cards/use-card.ts";
 export type { UsableCard } from "./cards/use-card.ts";
 export { type PasswordFault, changePassword, findOwnPassword, findPasswordRule } from "./own-password.ts";
 export { isCurrent, lockPersonSignIn, makeVoidSignInsJob } from "./end-sign-ins.ts";

@@ -131,6 +131,20 @@ test("who guesses the pictures of a whole class is slowed in this lesson", async
   expect(statuses).toEqual([...Array<number>(30).fill(422), 429, 429]);
 });
 
+test("a pupil whose card the school refuses does not slow the class", async () => {
+  const group = await room.make.group({ school: room.school, name: "3d" });
+  for (const name of ["Refused", "Next"]) await room.makeReadyPupil(name, "Muster", [group]);
+  const device = await room.openDevice((await room.openList(45, group)).code);
+  const page = await tapName(device, "Refused M.");
+  await room.setCards({ grades: [4] });
+  const statuses = new Set<number>();
+  for (let guess = 0; guess < 31; guess++) statuses.add((await tap(device, page, ["dog", "dog", "cat"])).status);
+  expect([...statuses]).toEqual([403]);
+  await room.setCards();
+  await signInByList(device, "Next M.");
+  expect(await signedInAs(device)).toBe("Next");
+});
+
 test("a photographed sequence is worth nothing without the card or an open list", async () => {
   const device = await room.openDevice();
   const page = await tapName(device, "Ada L.");

@@ -1,16 +1,25 @@
 import { randomInt } from "node:crypto";
 import type { GroupId, PersonId, SchoolId } from "../../directory/index.ts";
-import { recordAudit, type Origin } from "../../events/index.ts";
+import { recordAudit, recordAuditFrom, type Origin } from "../../events/index.ts";
 import { hmac } from "../../platform/crypto/hmac.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
-import type { Db, RecordStore, Transaction } from "../../platform/database/db.ts";
-import { fields, findRows, sql, statement, table, type Sql, type Value } from "../../platform/database/sql.ts";
-import { giveTokensBack, secondsUntil, takeTokens } from "../../platform/database/token-bucket.ts";
+import type { Db, PrismaDb, RecordStore, Transaction } from "../../platform/database/db.ts";
+import { fields, findRows, join, makeFind, makeFindOne, sql, table } from "../../platform/database/sql.ts";
+import { statement, type Sql, type Value } from "../../platform/database/sql.ts";
+import {
+  giveBackSteps,
+  giveTokensBack,
+  secondsUntil,
+  takeTokens,
+  toBucketParameters,
+  type BucketParameters,
+} from "../../platform/database/token-bucket.ts";
 import { bucketsOfAddress, makeKeyMaker } from "../login/known-devices.ts";
 import { findCardRefusal } from "./allowed.ts";
-import { pictureCodeOf } from "./picture-code.ts";
+import { countTry, pictureCodeOf, tryPictures } from "./picture-code.ts";
+import type { CodePicture, CountedTry, TryParameters } from "./picture-code.ts";
 import { cardSettingsOf, settingsFrom, type CardSettingsRow } from "./settings.ts";
-import { isOfStaff, type UsableCard } from "./use-card.ts";
+import { checkCardOf, isOfStaff, type Slowed, type UsableCard } from "./use-card.ts";
 
 export const classListPath = "/class";
 
@@ -57,8 +66,11 @@ export async function endClassListIn(tx: Transaction, { groupId, schoolId }: Cla
   await recordAudit(tx, { ...origin, action: "class_list_ended", schoolId, detail: { groupIds: [groupId] } });
 }
 
+/** `isReady`: they have a card, and pictures that are not locked. Whoever does not is not told why. */
+export type ListedPupil = { personId: PersonId; first: string; last: string; isReady: boolean };
+
 /** A list that is open in this lesson. */
-export type OpenClassList = ClassOf & { id: string; className: string; endsAt: Date };
+export type OpenClassList = ClassOf & { id: string; className: string; endsAt: Date; pupils: ListedPupil[] };
 type OpenRow = OpenClassList & { settings: CardSettingsRow | null };
 
 const list = table("classList", "list");
@@ -68,9 +80,38 @@ const pupil = table("person", "pupil");
 const card = table("loginCard", "card");
 const credential = table("credential");
 
+/** No list of more is opened. */
+export const mostListed = 200;
+
+type PupilsOf = { groupId: Value; schoolId: Value; now: Value };
+
+const selectPupils = ({ groupId, schoolId, now }: PupilsOf): Sql => sql`
+  SELECT ${fields<ListedPupil>({
+    personId: pupil.id,
+    first: pupil.firstCall,
+    last: pupil.last,
+    isReady: sql`${pupil.homeSchoolId} = ${schoolId} AND ${pupil.blockedAt} IS NULL
+      AND ${pictureCodeOf(pupil.id)} = 'CHOSEN' AND NOT ${isOfStaff(pupil.id, now)}
+      AND EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${pupil.id})
+      AND EXISTS (SELECT FROM ${card}
+        WHERE ${card.personId} = ${pupil.id} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL)`,
+  })}
+  FROM ${member} JOIN ${pupil} ON ${pupil.id} = ${member.personId}
+  WHERE ${member.groupId} = ${groupId} AND ${member.role} = 'STUDENT' AND ${pupil.status} = 'ACTIVE'
+    AND ${pupil.firstCall} IS NOT NULL AND ${pupil.last} IS NOT NULL
+  ORDER BY ${pupil.sortKey}, ${pupil.id} LIMIT ${mostListed + 1}`;
+
+const countPupils = makeFindOne<{ count: number }, ClassOf & { now: Date }>(
+  (given) => sql`SELECT count(*)::int AS count FROM (${selectPupils(given)}) AS listed`,
+  "class-pupils-count",
+);
+
+export const isClassTooLarge = async (db: Db, classOf: ClassOf, now: Date): Promise<boolean> =>
+  (await countPupils(db.pool, { ...classOf, now })).count > mostListed;
+
 type Wanted = { id: string | null; codeHash: Buffer | null; now: Date };
 
-const findOpen = statement<Wanted>(
+const findOpen = makeFind<OpenRow, Wanted>(
   ({ id, codeHash, now }) => sql`
     SELECT ${fields<OpenRow>({
       id: list.id,
@@ -79,6 +120,8 @@ const findOpen = statement<Wanted>(
       className: group.name,
       endsAt: list.endsAt,
       settings: cardSettingsOf(group.schoolId),
+      pupils: sql`(SELECT coalesce(json_agg(listed), '[]')
+        FROM (${selectPupils({ groupId: list.groupId, schoolId: group.schoolId, now })}) AS listed)`,
     })}
     FROM ${list} JOIN ${group} ON ${group.id} = ${list.groupId} AND ${group.status} = 'ACTIVE'
     WHERE (${list.id} = ${id}::uuid OR ${list.codeHash} = ${codeHash}::bytea) AND ${list.endsAt} > ${now}`,
@@ -104,7 +147,7 @@ type Device = { at: Date; address: string };
 
 /** Null also where the school has since switched lists off, or they do not work at this time or in this network. */
 async function findList(db: Db, wanted: Omit<Wanted, "now">, { at, address }: Device): Promise<OpenClassList | null> {
-  const [row] = await findRows<OpenRow>(db.pool, findOpen, { ...wanted, now: at });
+  const [row] = await findOpen(db.pool, { ...wanted, now: at });
   if (row === undefined) return null;
   const { settings: settingsRow, ...found } = row;
   const settings = settingsFrom(settingsRow);
@@ -120,8 +163,6 @@ const codeBuckets = {
   address: { capacity: 100, refillSeconds: 600 },
   site: { capacity: 500, refillSeconds: 600 },
 };
-
-type Slowed = { kind: "slowed"; retryAfterSeconds: number };
 
 /** A code that never was, of another lesson, or of a list that was closed is "wrong". */
 export async function enterClassCode(
@@ -142,57 +183,50 @@ export async function enterClassCode(
   return { kind: "open", list: found };
 }
 
-/** `isReady`: they have a card, and pictures that are not locked. Whoever does not is not told why. */
-export type ListedPupil = { personId: PersonId; first: string; last: string; isReady: boolean };
-
-/** No list of more is opened. */
-export const mostListed = 200;
-
-const selectPupils = statement<ClassOf & { now: Date }>(
-  ({ groupId, schoolId, now }) => sql`
-    SELECT ${fields<ListedPupil>({
-      personId: pupil.id,
-      first: pupil.firstCall,
-      last: pupil.last,
-      isReady: sql`${pupil.homeSchoolId} = ${schoolId} AND ${pupil.blockedAt} IS NULL
-        AND ${pictureCodeOf(pupil.id)} = 'CHOSEN' AND NOT ${isOfStaff(pupil.id, now)}
-        AND EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${pupil.id})
-        AND EXISTS (SELECT FROM ${card}
-          WHERE ${card.personId} = ${pupil.id} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL)`,
-    })}
-    FROM ${member} JOIN ${pupil} ON ${pupil.id} = ${member.personId}
-    WHERE ${member.groupId} = ${groupId} AND ${member.role} = 'STUDENT' AND ${pupil.status} = 'ACTIVE'
-      AND ${pupil.firstCall} IS NOT NULL AND ${pupil.last} IS NOT NULL
-    ORDER BY ${pupil.sortKey}, ${pupil.id} LIMIT ${mostListed + 1}`,
-  "sign-in-class-pupils",
-);
-
-export const listClassPupils = (db: Db, { groupId, schoolId }: ClassOf, now: Date): Promise<ListedPupil[]> =>
-  findRows<ListedPupil>(db.pool, selectPupils, { groupId, schoolId, now });
-
 /** Wrong pictures of all pupils in one lesson. */
 const triesInLesson = { capacity: 30, refillSeconds: 1800 };
 
-/** Counts a try as wrong; `giveBack` undoes that. */
-export async function takeListTry(
-  db: Db,
-  { id, key, at }: { id: string; key: Buffer; at: Date },
-): Promise<Slowed | { kind: "taken"; giveBack: () => Promise<void> }> {
-  const buckets = [{ key: makeKeyMaker(key)("class list", id), ...triesInLesson }];
-  const wait = await takeTokens(db.pool, buckets, at);
-  if (wait !== null) return { kind: "slowed", retryAfterSeconds: secondsUntil(wait, at) };
-  return { kind: "taken", giveBack: () => giveTokensBack(db.pool, buckets) };
-}
+type UseParameters = BucketParameters &
+  TryParameters &
+  Pick<OpenClassList, "groupId"> &
+  Pick<UsableCard, "schoolId" | "cardId"> & { auditId: string; at: Date; requestId: string | undefined };
 
-export const recordListUse = (
-  db: RecordStore,
-  { groupId }: Pick<OpenClassList, "groupId">,
-  { personId, schoolId, cardId, ...origin }: Pick<UsableCard, "personId" | "schoolId" | "cardId"> & Origin,
-): Promise<void> =>
-  recordAudit(db, {
-    ...origin,
-    action: "class_list_used",
-    personId,
-    schoolId,
-    detail: { cardId, groupIds: [groupId] },
-  });
+// Right pictures give back what their try took, so that a class in which nobody guesses is never slowed.
+const useStatement = statement<UseParameters>((given) => {
+  const { steps } = giveBackSteps(given, 1, sql`EXISTS (SELECT FROM used)`);
+  return sql`
+    WITH tried AS (${countTry(given)}),
+    used AS (
+      SELECT ${given.auditId}::uuid AS id, ${given.at}::timestamptz AS at, NULL::text AS client_id,
+        ${given.personId}::uuid AS person_id, ${given.schoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
+        json_build_object('cardId', ${given.cardId}::uuid, 'groupIds', ARRAY[${given.groupId}::uuid]) AS detail
+      FROM tried WHERE tried."wrongTries" = 0),
+    ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "class_list_used", ["schoolId", "detail"])})`])}
+    SELECT * FROM tried`;
+}, "sign-in-class-list-use");
+
+type Tap = Device & {
+  list: OpenClassList;
+  personId: PersonId;
+  pictures: readonly CodePicture[];
+  keys: { pictures: Buffer; limits: Buffer };
+  requestId: string | undefined;
+};
+
+/** Counts a try as wrong until the pictures are right. "ended": they are locked now. */
+export async function signInFromList(
+  db: PrismaDb,
+  { list: { id, groupId, schoolId }, personId, pictures, keys, requestId, ...device }: Tap,
+): Promise<{ kind: "ok"; card: UsableCard } | { kind: "refused" | "wrong" | "ended" } | Slowed> {
+  const buckets = [{ key: makeKeyMaker(keys.limits)("class list", id), ...triesInLesson }];
+  const check = await checkCardOf(db, { personId, schoolId, buckets, ...device });
+  if (check.kind !== "usable") return check;
+  const { card } = check;
+  const { at } = device;
+  const use = { ...toBucketParameters(buckets), groupId, schoolId, cardId: card.cardId, auditId: makeUuid(at) };
+  const tried = { personId, pictures, key: keys.pictures };
+  const answer = await tryPictures(db, tried, { at, requestId }, (given) =>
+    findRows<CountedTry, UseParameters>(db.pool, useStatement, { ...use, ...given, at, requestId }),
+  );
+  return answer === "right" ? { kind: "ok", card } : { kind: answer };
+}

@@ -7,7 +7,7 @@ import {
   type RecordStore,
   type Transaction,
 } from "../../platform/database/db.ts";
-import { findRows, sql, statement, table, update, type Sql } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table, update, type Parameters, type Sql } from "../../platform/database/sql.ts";
 import { recordAtHome } from "../record-at-home.ts";
 import type { CardSettings } from "./settings.ts";
 
@@ -82,25 +82,27 @@ const hashPictures = (key: Buffer, personId: PersonId, pictures: readonly CodePi
     .digest();
 
 type Tried = { personId: PersonId; pictures: readonly CodePicture[]; key: Buffer };
+export type TryParameters = { personId: PersonId; hash: Buffer };
+export type CountedTry = { wrongTries: number; schoolId: SchoolId };
 
-const tryStatement = statement<{ personId: PersonId; hash: Buffer }>(
-  ({ personId, hash }) => sql`
-    ${update("pictureCode", "code", {
-      wrongTries: sql`CASE WHEN ${code.hash} = ${hash} THEN 0 ELSE ${code.wrongTries} + 1 END`,
-    })}
-    WHERE ${code.personId} = ${personId} AND ${code.wrongTries} < ${mostWrongTries}
-    RETURNING ${code.wrongTries} AS "wrongTries", ${code.schoolId} AS "schoolId"`,
-  "sign-in-pictures",
-);
+/** Counts and compares in one statement, so that parallel tries are counted too; no wrong tries if it is right. */
+export const countTry = ({ personId, hash }: Parameters<TryParameters>): Sql => sql`
+  ${update("pictureCode", "code", {
+    wrongTries: sql`CASE WHEN ${code.hash} = ${hash} THEN 0 ELSE ${code.wrongTries} + 1 END`,
+  })}
+  WHERE ${code.personId} = ${personId} AND ${code.wrongTries} < ${mostWrongTries}
+  RETURNING ${fields<CountedTry>({ wrongTries: code.wrongTries, schoolId: code.schoolId })}`;
 
-/** Counts and compares in one statement, so that parallel tries are counted too. "ended" also without pictures. */
+const countAlone = makeFind<CountedTry, TryParameters>(countTry, "sign-in-pictures");
+
+/** "ended" also without pictures. `count` runs `countTry`, perhaps with more in the same statement. */
 export async function tryPictures(
   db: PrismaDb,
   { personId, pictures, key }: Tried,
   origin: Origin,
+  count: (given: TryParameters) => Promise<CountedTry[]> = (given) => countAlone(db.pool, given),
 ): Promise<"right" | "wrong" | "ended"> {
-  const given = { personId, hash: hashPictures(key, personId, pictures) };
-  const [row] = await findRows<{ wrongTries: number; schoolId: SchoolId }>(db.pool, tryStatement, given);
+  const [row] = await count({ personId, hash: hashPictures(key, personId, pictures) });
   if (row === undefined) return "ended";
   if (row.wrongTries === 0) return "right";
   if (row.wrongTries < mostWrongTries) return "wrong";

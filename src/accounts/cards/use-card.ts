@@ -5,8 +5,9 @@ import { recordAudit, recordAuditFrom } from "../../events/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../../platform/database/db.ts";
 import { empty, fields, findRows, join, run, sql, statement, table, update } from "../../platform/database/sql.ts";
-import type { Sql, Value } from "../../platform/database/sql.ts";
+import type { Parameters, Sql, Value } from "../../platform/database/sql.ts";
 import {
+  giveTokensBack,
   makeForCount,
   secondsUntil,
   takeSteps,
@@ -53,7 +54,7 @@ type CardRow = UsableCard & { pictures: PictureCodeState } & {
 /** All null but `taken` for an unknown card; without `generation` the person has no user name. */
 type FoundRow = { [Name in keyof CardRow]: CardRow[Name] | null } & { taken: number };
 
-type FindParameters = BucketParameters & { tokenHash: Buffer; now: Date };
+export type Slowed = { kind: "slowed"; retryAfterSeconds: number };
 
 const card = table("loginCard", "card");
 const person = table("person");
@@ -86,28 +87,45 @@ const selectFound = (of: Sql, { now, taken }: { now: Value; taken: Sql }): Sql =
     LEFT JOIN ${person} ON ${person.id} = ${card.personId}
     LEFT JOIN ${credential} ON ${credential.personId} = ${card.personId}`;
 
-const findStatement = makeForCount((count) =>
-  statement<FindParameters>((given) => {
-    const { steps, count: taken } = takeSteps(given, count);
-    const found = selectFound(sql`${card.tokenHash} = ${given.tokenHash}`, { now: given.now, taken });
-    return sql`${count === 0 ? empty : sql`WITH ${join(steps)}`} ${found}`;
-  }, `sign-in-card-find.${count}`),
+/** Statements, by the number of buckets, that take from the buckets and find the card of `condition`. */
+const makeFind = <Given extends object>(name: string, condition: (given: Parameters<Given>) => Sql) =>
+  makeForCount((count) =>
+    statement<Given & BucketParameters & { now: Date }>((given) => {
+      const { steps, count: taken } = takeSteps(given, count);
+      const found = selectFound(condition(given), { now: given.now, taken });
+      return sql`${count === 0 ? empty : sql`WITH ${join(steps)}`} ${found}`;
+    }, `${name}.${count}`),
+  );
+
+const findByToken = makeFind<{ tokenHash: Buffer }>(
+  "sign-in-card-find",
+  ({ tokenHash }) => sql`${card.tokenHash} = ${tokenHash}`,
 );
 
 type CardOf = { personId: PersonId; schoolId: SchoolId };
 
-const findOfPerson = statement<CardOf & { now: Date }>(({ personId, schoolId, now }) => {
-  const isTheirs = sql`${card.personId} = ${personId} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL`;
-  return selectFound(isTheirs, { now, taken: sql`0` });
-}, "sign-in-card-of-person");
+const findOfPerson = makeFind<CardOf>(
+  "sign-in-card-of-person",
+  ({ personId, schoolId }) =>
+    sql`${card.personId} = ${personId} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL`,
+);
 
-/** Checks whether the valid card of a person would sign them in now. */
+/** Checks whether the valid card of a person would sign them in now. Only a usable card takes from the buckets. */
 export async function checkCardOf(
   db: Db,
-  { personId, schoolId, ...use }: CardOf & { at: Date; address: string },
-): Promise<CardCheck> {
-  const [row] = await findRows<FoundRow>(db.pool, findOfPerson, { personId, schoolId, now: use.at });
-  return judge(row!, use);
+  { personId, schoolId, buckets, ...use }: CardOf & Omit<Use, "token"> & { buckets: Bucket[] },
+): Promise<CardCheck | Slowed> {
+  const given = { ...toBucketParameters(buckets), personId, schoolId, now: use.at };
+  const [row] = await findRows<FoundRow>(db.pool, findOfPerson(buckets.length), given);
+  const check = judge(row!, use);
+  if (check.kind === "usable") return row!.taken === buckets.length ? check : slow(db, row!, buckets, use.at);
+  await giveTokensBack(db.pool, buckets.slice(0, row!.taken));
+  return check;
+}
+
+async function slow(db: Db, { taken }: FoundRow, buckets: Bucket[], at: Date): Promise<Slowed> {
+  const until = await undoTake(db.pool, buckets, taken, at);
+  return { kind: "slowed", retryAfterSeconds: secondsUntil(until, at) };
 }
 
 type Use = { token: string; at: Date; address: string };
@@ -117,20 +135,15 @@ export async function checkCard(db: Db, use: Use): Promise<CardCheck> {
   return judgeUse(db, await findCard(db, use, []), use);
 }
 
-export async function checkCardUse(
-  db: Db,
-  { key, ...use }: Use & { key: Buffer },
-): Promise<CardCheck | { kind: "slowed"; retryAfterSeconds: number }> {
+export async function checkCardUse(db: Db, { key, ...use }: Use & { key: Buffer }): Promise<CardCheck | Slowed> {
   const buckets = bucketsOf(use, key);
   const row = await findCard(db, use, buckets);
-  if (row.taken === buckets.length) return judgeUse(db, row, use);
-  const until = await undoTake(db.pool, buckets, row.taken, use.at);
-  return { kind: "slowed", retryAfterSeconds: secondsUntil(until, use.at) };
+  return row.taken === buckets.length ? judgeUse(db, row, use) : slow(db, row, buckets, use.at);
 }
 
 async function findCard(db: Db, { token, at: now }: Use, buckets: Bucket[]): Promise<FoundRow> {
   const given = { ...toBucketParameters(buckets), tokenHash: hashCardToken(token), now };
-  const [row] = await findRows<FoundRow, FindParameters>(db.pool, findStatement(buckets.length), given);
+  const [row] = await findRows<FoundRow>(db.pool, findByToken(buckets.length), given);
   return row!;
 }
 

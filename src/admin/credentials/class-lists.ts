@@ -3,7 +3,7 @@ import {
   createClassListIn,
   endClassListIn,
   findClassListEnd,
-  listClassPupils,
+  isClassTooLarge,
   mostListed,
   readCardSettings,
   revokePictureCodeIn,
@@ -29,8 +29,7 @@ export const createClassList: AdminHandler<"createClassList"> = async (deps, req
   const { enabled, classLists } = await readCardSettings(deps.db, schoolId);
   if (!enabled || !classLists) throw disabled();
   if (type !== "KLASSE" || status !== "ACTIVE") throw notPossible();
-  const pupils = await listClassPupils(deps.db, { groupId, schoolId }, origin.at);
-  if (pupils.length > mostListed) throw notPossible();
+  if (await isClassTooLarge(deps.db, { groupId, schoolId }, origin.at)) throw notPossible();
   const { code, codeHash } = deps.makeClassCode();
   const endsAt = new Date(origin.at.getTime() + body.minutes * 60_000);
   const url = deps.issuerUrl.replace(/\/$/, "") + classListPath;

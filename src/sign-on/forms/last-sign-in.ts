@@ -2,7 +2,7 @@ import { classListPath } from "../../accounts/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { type ConnectionId, allowsLocalPasswords, listWaysIn, type WayIn } from "../../upstream/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
-import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { fields, findRows, makeFind, sql, statement, table } from "../../platform/database/sql.ts";
 import { fieldOf, makeSealedCookie, type PageRequest } from "./page-request.ts";
 import type { LoginModel } from "./pages/index.ts";
 
@@ -112,19 +112,18 @@ type KnownBrowser = {
 export async function readKnownBrowser(request: PageRequest, schoolId: SchoolId | null = null): Promise<KnownBrowser> {
   const last = readLastSignIn(request);
   const isShared = last.isShared || last.hasSeveral;
-  const school = schoolId ?? last.schoolId;
-  const [person, found, ways, anyStay] = await Promise.all([
+  const id = schoolId ?? last.schoolId;
+  const [person, [found], ways, anyStay] = await Promise.all([
     isShared || last.personId === null ? null : findPerson(request.deps, last.personId),
-    school === null ? null : findSchoolTexts(request.deps, school),
-    school === null ? null : findWaysIn(request.deps, school),
-    school === null ? findAnyStay(request.deps) : null,
+    id === null ? [] : findSignInOfSchool(request.deps.db.pool, { id }),
+    id === null ? null : findWaysIn(request.deps, id),
+    id === null ? findAnyStay(request.deps) : null,
   ]);
-  const help = found?.signIn?.helpText ? { school: found.name, text: found.signIn.helpText } : null;
-  const hasClassLists = found?.cardSettings?.enabled === true && found.cardSettings.classLists;
-  const { staySignedInDays: days = 0, staySignedInFromGrade: fromGrade = null } = found?.signIn ?? {};
-  const stayOffer = days === 0 ? anyStay : { days, fromGrade };
+  const help = found?.helpText ? { school: found.name, text: found.helpText } : null;
+  const hasClassLists = found?.hasClassLists === true;
+  const stayOffer = found?.days ? { days: found.days, fromGrade: found.fromGrade } : anyStay;
   const usesWays = Boolean(last.connectionId);
-  const hasPasskeys = found?.signIn?.passkeys !== false;
+  const hasPasskeys = found?.passkeys !== false;
   const device = { isShared, stays: last.stays === true, stayOffer };
   return { ...device, person, help, hasClassLists, hasPasskeys, ways, usesWays };
 }
@@ -192,17 +191,35 @@ async function findPerson({ db: { prisma } }: InteractionDeps, id: PersonId): Pr
   return { firstName: found.firstCall, username: found.credential.username };
 }
 
-const findSchoolTexts = ({ db: { prisma } }: InteractionDeps, id: SchoolId) =>
-  prisma.school.findUnique({
-    where: { id },
-    select: {
-      name: true,
-      signIn: { select: { helpText: true, passkeys: true, staySignedInDays: true, staySignedInFromGrade: true } },
-      cardSettings: { select: { enabled: true, classLists: true } },
-    },
-  });
+/** Null for what a school without settings has not set. */
+type SignInOfSchool = {
+  name: string;
+  helpText: string | null;
+  passkeys: boolean | null;
+  days: number | null;
+  fromGrade: number | null;
+  hasClassLists: boolean | null;
+};
 
 const settings = table("schoolSignIn");
+const school = table("school");
+const cards = table("cardSettings");
+
+const findSignInOfSchool = makeFind<SignInOfSchool, { id: SchoolId }>(
+  ({ id }) => sql`
+    SELECT ${fields<SignInOfSchool>({
+      name: school.name,
+      helpText: settings.helpText,
+      passkeys: settings.passkeys,
+      days: settings.staySignedInDays,
+      fromGrade: settings.staySignedInFromGrade,
+      hasClassLists: sql`${cards.enabled} AND ${cards.classLists}`,
+    })}
+    FROM ${school} LEFT JOIN ${settings} ON ${settings.schoolId} = ${school.id}
+      LEFT JOIN ${cards} ON ${cards.schoolId} = ${school.id}
+    WHERE ${school.id} = ${id}`,
+  "sign-on.findSignInOfSchool",
+);
 
 const selectAnyStay = statement(
   () => sql`SELECT EXISTS (SELECT FROM ${settings} WHERE ${settings.staySignedInDays} > 0) AS "isOffered"`,

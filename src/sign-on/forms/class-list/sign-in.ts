@@ -1,15 +1,12 @@
 import { Router } from "express";
 import {
-  checkCardOf,
   classListPath,
   enterClassCode,
   findOpenClassList,
-  listClassPupils,
-  recordListUse,
-  takeListTry,
-  tryPictures,
+  signInFromList,
   type ListedPupil,
   type OpenClassList,
+  type UsableCard,
 } from "../../../accounts/index.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 import { readLocale } from "../../../platform/pages/index.ts";
@@ -37,7 +34,7 @@ import {
 } from "../pages/index.ts";
 import { findWaiting, forgetWaiting, readWaitingTargets } from "../waiting-app.ts";
 import { listCookie } from "./device.ts";
-import { nameInClass } from "./name-in-class.ts";
+import { makeNameInClass } from "./name-in-class.ts";
 import { emptyPad, readEntered } from "./picture-pad.ts";
 
 const leavePath = `${classListPath}/leave`;
@@ -89,10 +86,14 @@ async function showList(request: PageRequest): Promise<void> {
     listCookie.forget(request);
     return showCode(request);
   }
-  const pupils = await listPupils(request, list);
+  const nameOf = makeNameInClass(list.pupils);
+  const handleOf = makeHandles(request, list);
+  const pupils = list.pupils
+    .map((pupil) => ({ name: nameOf(pupil), url: pupil.isReady ? pupilPath(handleOf(pupil)) : null }))
+    .sort((left, right) => left.name.localeCompare(right.name, "de"));
   const model = {
     className: list.className,
-    pupils: pupils.map(({ name, handle, isReady }) => ({ name, url: isReady ? pupilPath(handle) : null })),
+    pupils,
     leave: { action: leavePath, csrf: makeFormToken(request, leavePath) },
   };
   sendPage(request, renderClassListPage(model, contextOf(request)));
@@ -114,29 +115,27 @@ function leaveList(request: PageRequest): void {
   redirect(request, classListPath);
 }
 
-type NamedPupil = ListedPupil & { name: string; handle: string };
-
 /** Handles are worth nothing in another lesson, nor in that of another class. */
-async function listPupils({ deps }: PageRequest, list: OpenClassList): Promise<NamedPupil[]> {
-  const pupils = await listClassPupils(deps.db, list, deps.clock());
-  const handleOf = ({ personId }: ListedPupil): string =>
+const makeHandles =
+  ({ deps }: PageRequest, { id }: OpenClassList) =>
+  ({ personId }: ListedPupil): string =>
     hmac(deps.secrets.cardCookies)
-      .update(JSON.stringify(["class list", list.id, personId]))
+      .update(JSON.stringify(["class list", id, personId]))
       .digest("base64url");
-  const named = pupils.map((one) => ({ ...one, name: nameInClass(one, pupils), handle: handleOf(one) }));
-  return named.toSorted((left, right) => left.name.localeCompare(right.name, "de"));
-}
 
-type OfPupil = { list: OpenClassList; pupil: NamedPupil };
+type OfPupil = { list: OpenClassList; pupil: ListedPupil & { name: string; handle: string } };
 
 /** Calls the handler for the pupil of the address; without an open list, or for another's handle, shows the list. */
 const ofPupil =
   (handle: (request: PageRequest, of: OfPupil) => void | Promise<void>) =>
   async (request: PageRequest): Promise<void> => {
     const list = await readList(request);
-    const pupils = list === null ? [] : await listPupils(request, list);
-    const pupil = pupils.find((one) => one.isReady && one.handle === request.req.params["handle"]);
-    return list !== null && pupil !== undefined ? handle(request, { list, pupil }) : redirect(request, classListPath);
+    if (list === null) return redirect(request, classListPath);
+    const handleOf = makeHandles(request, list);
+    const found = list.pupils.find((one) => one.isReady && handleOf(one) === request.req.params["handle"]);
+    if (found === undefined) return redirect(request, classListPath);
+    const pupil = { ...found, name: makeNameInClass(list.pupils)(found), handle: handleOf(found) };
+    return handle(request, { list, pupil });
   };
 
 function showPad(request: PageRequest, { pupil }: OfPupil, pad: ReturnType<typeof emptyPad>): void {
@@ -152,22 +151,29 @@ async function signInPupil(request: PageRequest, of: OfPupil): Promise<void> {
   if (!isOwnForm(request, pupilPath(pupil.handle))) return showPad(request, of, emptyPad("enter", "again"));
   const entered = readEntered(request);
   if (entered.pad !== null) return showPad(request, of, entered.pad);
-  const device = deviceOf(request);
-  const check = await checkCardOf(db, { personId: pupil.personId, schoolId: list.schoolId, ...device });
-  if (check.kind !== "usable") return showProblem(request, { reason: "card" });
-  const taken = await takeListTry(db, { id: list.id, key: secrets.signInTraces, at: device.at });
-  if (taken.kind === "slowed") return showProblem(request, { reason: "slowed", ...taken });
-  const origin = { at: device.at, requestId: requestIdOf(request) };
-  const tried = { personId: pupil.personId, pictures: entered.pictures, key: secrets.cardAnswers };
-  const answer = await tryPictures(db, tried, origin);
-  if (answer === "wrong") return showPad(request, of, emptyPad("enter", "wrong"));
-  if (answer === "ended") return showProblem(request, { reason: "locked" });
-  await taken.giveBack();
-  const { personId, schoolId, cardId, generation } = check.card;
-  await recordListUse(db, list, { personId, schoolId, cardId, ...origin });
+  const answer = await signInFromList(db, {
+    list,
+    personId: pupil.personId,
+    pictures: entered.pictures,
+    keys: { pictures: secrets.cardAnswers, limits: secrets.signInTraces },
+    requestId: requestIdOf(request),
+    ...deviceOf(request),
+  });
+  if (answer.kind === "ok") return finish(request, list, answer.card);
+  if (answer.kind === "wrong") return showPad(request, of, emptyPad("enter", "wrong"));
+  if (answer.kind === "slowed")
+    return showProblem(request, { reason: "slowed", retryAfterSeconds: answer.retryAfterSeconds });
+  showProblem(request, { reason: answer.kind === "ended" ? "locked" : "card" });
+}
+
+async function finish(
+  request: PageRequest,
+  { endsAt }: OpenClassList,
+  { personId, generation, cardId }: UsableCard,
+): Promise<void> {
   const waiting = await findWaiting(request);
   if (waiting !== null) forgetWaiting(request);
-  const seconds = Math.ceil((list.endsAt.getTime() - device.at.getTime()) / 1000) + afterLessonSeconds;
+  const seconds = Math.ceil((endsAt.getTime() - request.deps.clock().getTime()) / 1000) + afterLessonSeconds;
   const person = { personId, generation, cardId, amr: ["card"], isShared: true, seconds };
   await signIn(request, person, waiting ?? "/");
 }
