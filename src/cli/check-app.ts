@@ -74,28 +74,28 @@ export const checkApp = makeOwnCommand({
     webhookUrl: url("The webhook address of the app."),
     webhookSecret: secret("Its secret for the check; that of the example in /docs/webhooks if left out."),
     erasures: option.flag("The app confirms erasures: ask it to erase somebody. Needs --webhook-url."),
+    oneroster: option.duration(
+      "The app reads OneRoster: wait so long for it to begin. Let it read the roster twice, when the command says so.",
+    ),
     webhookNewSecret: secret("A second secret that the app has, to try a replacement."),
     docs: url(`Where the documentation is; ${defaults.docs} if left out.`),
     junit: option.text("Write a report for build servers (JUnit) to this file too.", "path"),
   },
   run: async ({ tell }, { options }) => {
     const { loginUrl, redirectUri, sessionUrl, webhookUrl } = options;
-    const { port = defaults.port, clientId = defaults.clientId, docs = defaults.docs } = options;
-    if (loginUrl === undefined && webhookUrl === undefined)
-      throw new UsageError("Give --login-url, --webhook-url or both.");
+    const { oneroster, port = defaults.port, clientId = defaults.clientId, docs = defaults.docs } = options;
+    if (loginUrl === undefined && webhookUrl === undefined && oneroster === undefined)
+      throw new UsageError("Give --login-url, --webhook-url or --oneroster, or several of them.");
     if (loginUrl !== undefined && redirectUri === undefined) throw new UsageError("--redirect-uri is missing.");
     const hasErasures = options.erasures;
     if (hasErasures && webhookUrl === undefined) throw new UsageError("--erasures needs --webhook-url.");
     if (port > 65_535) throw new UsageError("--port is at most 65535.");
-    const signOn =
-      loginUrl === undefined
-        ? null
-        : {
-            loginUrl,
-            redirectUri: redirectUri!,
-            sessionUrl,
-            authentication: await readAuthentication(options),
-          };
+    const isClient = loginUrl !== undefined || oneroster !== undefined;
+    const authentication = isClient ? await readAuthentication(options) : { method: "none" as const };
+    if (oneroster !== undefined && authentication.method === "none")
+      throw new UsageError("An app without a secret or keys of its own cannot read OneRoster.");
+    const oneRoster = oneroster === undefined ? null : { authentication, waitSeconds: oneroster };
+    const signOn = loginUrl === undefined ? null : { loginUrl, redirectUri: redirectUri!, sessionUrl, authentication };
     const webhook =
       webhookUrl === undefined
         ? null
@@ -106,6 +106,15 @@ export const checkApp = makeOwnCommand({
           };
     const { checkApp: check } = await import("../../clients/tools/src/check-app/index.ts");
     const issuer = { port, clientId, waitSeconds: options.wait ?? 0 };
-    return check({ issuer, signOn, webhook, hasErasures, docs: docs.replace(/\/+$/, ""), junit: options.junit, tell });
+    return check({
+      issuer,
+      signOn,
+      webhook,
+      hasErasures,
+      oneRoster,
+      docs: docs.replace(/\/+$/, ""),
+      junit: options.junit,
+      tell,
+    });
   },
 });

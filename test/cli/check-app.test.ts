@@ -8,19 +8,25 @@ import type { Authentication } from "../../clients/tools/src/check-app/authentic
 import { checks, type CheckId, type Outcome, type Verdict } from "../../clients/tools/src/check-app/checks.ts";
 import { checkErasures, makeErasureApi } from "../../clients/tools/src/check-app/erasures.ts";
 import { makeIssuerKeys, startIssuer } from "../../clients/tools/src/check-app/issuer.ts";
+import { checkOneRoster, waitForReading } from "../../clients/tools/src/check-app/oneroster.ts";
 import { makeJUnitReport, makeReport } from "../../clients/tools/src/check-app/report.ts";
 import { commands, runCommandLine } from "../../src/cli/index.ts";
+import { folders, makeRosterApi } from "../../clients/tools/src/check-app/roster-api.ts";
+import type { Version } from "../../clients/tools/src/check-app/roster-records.ts";
 import { checkSignOn } from "../../clients/tools/src/check-app/sign-on.ts";
 import { checkWebhook } from "../../clients/tools/src/check-app/webhook.ts";
 import { readRemoteSettings } from "../../src/config/remote.ts";
 import { contents } from "../../src/publish/contents.ts";
 import { startPartnerApp } from "../../demo/partner-app.ts";
 import demo from "../../demo/demo.json" with { type: "json" };
+import { findBundle } from "../contract/bundles.ts";
 import { makeDataDir } from "../support/data-dir.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { findPort } from "../support/find-port.ts";
 import { startApp, type Fault, type Settings } from "./check-app/app.ts";
+import { makeRosterApp, rosterFaults, type RosterFault } from "./check-app/roster-app.ts";
 import { makeScreen, runHere } from "./program.ts";
+import { makeCheck } from "../support/schema-check.ts";
 import { serve } from "../support/serve.ts";
 
 const secret = "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=";
@@ -322,11 +328,125 @@ test("an app that confirms what it must erase passes, also if the service was bu
   expect(notPassed(await erasuresOf())).toEqual([]);
 });
 
+async function startRoster() {
+  const api = makeRosterApi();
+  const answerApi = (...of: Parameters<typeof api.answer>) => Promise.resolve(api.answer(...of));
+  const issuer = await startIssuer({ port: 0, clientId, answerApi, noteToken: api.noteToken, keys: issuerKeys });
+  atFileEnd(() => issuer.close());
+  return { api, issuer };
+}
+
+/** Lets an app read the roster each time when the check says so. */
+async function oneRosterOf(makeReader: (issuer: string) => () => Promise<void>): Promise<Verdict[]> {
+  const { api, issuer } = await startRoster();
+  const readOnce = makeReader(issuer.url);
+  return checkOneRoster({
+    api,
+    clientId,
+    issuer,
+    authentication: authenticationOf("client_secret_basic"),
+    async waitForReading() {
+      await readOnce();
+      return waitForReading(api, { patienceMs: 0, quietMs: 0 });
+    },
+    tell: quiet,
+  });
+}
+
+const readRoster =
+  (version: Version, fault?: RosterFault) =>
+  (issuer: string): (() => Promise<void>) =>
+    makeRosterApp({ issuer, clientId, clientSecret, version, fault });
+
+test.each(rosterFaults)("an app that reads OneRoster and %s fails %s, and reads what came", async (fault, id, seen) => {
+  for (const version of ["v1p1", "v1p2"] as const) {
+    const failures = (await oneRosterOf(readRoster(version, fault))).filter(({ outcome }) => outcome === "failed");
+    expect(failures).toEqual([{ id, outcome: "failed", detail: expect.stringContaining(seen) as string }]);
+  }
+});
+
+test("an app that reads the whole roster, and then its changes, passes", async () => {
+  expect(notPassed(await oneRosterOf(readRoster("v1p1")))).toEqual([]);
+  expect(notPassed(await oneRosterOf(readRoster("v1p2")))).toEqual([]);
+});
+
+/** Gets addresses one after the other, with a token of the app. */
+async function getRoster(issuer: string, addresses: readonly string[]) {
+  const body = new URLSearchParams({ grant_type: "client_credentials" });
+  const headers = { Authorization: `Basic ${Buffer.from("check+app:a+secret%2Fwith%2Bsigns%25").toString("base64")}` };
+  const token = (await (await fetch(`${issuer}/oauth2/token`, { method: "POST", headers, body })).json()) as object;
+  const authorization = `Bearer ${(token as { access_token: string }).access_token}`;
+  const bodies: Record<string, { sourcedId: string }[]>[] = [];
+  for (const address of addresses) {
+    const response = await fetch(issuer + address, { headers: { authorization } });
+    bodies.push((await response.json()) as (typeof bodies)[number]);
+  }
+  return bodies;
+}
+
+test("what an app did not try is skipped: pages, a busy page, a second reading", async () => {
+  let count = 0;
+  const verdicts = await oneRosterOf((issuer) => async () => {
+    if (count++ === 0) await getRoster(issuer, [`${folders.v1p2}/orgs`, `${folders.v1p2}/orgs/none`]);
+  });
+  expect(verdicts.map(({ outcome, detail }) => [outcome, detail])).toEqual([
+    ["passed", null],
+    ["passed", null],
+    ["skipped", "The app read one page only."],
+    ["skipped", "Each list that was read fits on a page."],
+    ["skipped", "The app did not read a second time."],
+  ]);
+});
+
+test("an app learns of a deletion from whole lists of those who are active", async () => {
+  const pupils = `${folders.v1p2}/students?filter=status='active'&limit=100`;
+  const addresses = [`${folders.v1p2}/users?limit=1`, pupils, pupils, `${pupils}&offset=100`];
+  expect(notPassed(await oneRosterOf((issuer) => async () => void (await getRoster(issuer, addresses))))).toEqual([]);
+});
+
+/** The second page gets 503. */
+const twoPages = [`${folders.v1p1}/users`, `${folders.v1p1}/users`];
+
+test("the roster of the check filters as the service does", async () => {
+  const { issuer } = await startRoster();
+  const counts: readonly [string, number][] = [
+    ["status='active' AND role='teacher'", 1],
+    ["role!='student' OR identifier='check-7'", 2],
+    ["role='teacher' OR identifier~'CHECK-1' AND givenName='ada 10'", 2],
+    ["givenName='o''clock'", 0],
+    ["orgs.sourcedId='a0000000-0000-4000-8000-000000000001'", 201],
+    ["dateLastModified>='2020-01-01'", 201],
+    ["dateLastModified<'2020-01-01T00:00:00+01:00'", 0],
+  ];
+  const addresses = counts.map(([filter]) => `${folders.v1p1}/users?limit=300&filter=${encodeURIComponent(filter)}`);
+  const found = (await getRoster(issuer.url, [...twoPages, ...addresses])).slice(2);
+  expect(found.map(({ users }, at) => [counts[at]![0], users!.length])).toEqual(counts);
+});
+
+test("the roster of the check has every address of the contract, and returns what it describes", async () => {
+  const { issuer } = await startRoster();
+  await getRoster(issuer.url, twoPages);
+  for (const name of ["oneroster", "oneroster-1.1"]) {
+    const { document } = findBundle(name);
+    const check = makeCheck(document);
+    for (const [path, { get }] of Object.entries(document.paths)) {
+      let address = path;
+      for (const [placeholder, list] of path.matchAll(/(\w+)\/\{\w+\}/g)) {
+        const [all] = await getRoster(issuer.url, [`${/^.*v1p[12]/.exec(path)![0]}/${list!}`]);
+        address = address.replace(placeholder, `${list!}/${Object.values(all!)[0]![0]!.sourcedId}`);
+      }
+      const [body] = await getRoster(issuer.url, [address]);
+      expect(check(get!.responses["200"]!.content!["application/json"]!.schema!, body), address).toBe("");
+    }
+  }
+});
+
 test("each check has an app that fails it", () => {
   const planted: CheckId[] = [
     ...signOnApps.flat().map(([, id]) => id),
     ...webhookFaults.map(([, , id]) => id),
     ...erasureFaults.map(([, id]) => id),
+    ...rosterFaults.map(([, id]) => id),
   ];
   expect([...new Set(planted)].sort()).toEqual(Object.keys(checks).sort());
 });
@@ -385,6 +505,15 @@ test("the command prints reasons and links, writes JUnit, and ends with 0 or 1",
   expect(JSON.parse(asJson.out)).toMatchObject({ ok: true });
 });
 
+test("the command waits for an app that reads OneRoster, and says where it reads", async () => {
+  const { code, out, err } = await runHere({})(["check-app", "--oneroster", "0", "--port", "0"]);
+  expect(err).toMatch(/read the roster now, from http:\S+\/ims\/oneroster\/v1p1 or http:\S+\/rostering\/v1p2/);
+  expect(out).toContain("FAILED   oneroster-token: ");
+  expect(out).toContain("The app did not begin to read.");
+  expect(out).toContain("0 passed, 1 failed, 0 warning, 4 skipped.");
+  expect(code).toBe(1);
+});
+
 test("the public keys of the app are read from a file or from its address", async () => {
   const folder = makeDataDir();
   const file = join(folder, "keys.json");
@@ -420,7 +549,8 @@ const signOnArgs = [
 ];
 
 test.each<[string[], string]>([
-  [["check-app"], "--login-url, --webhook-url or both"],
+  [["check-app"], "--login-url, --webhook-url or --oneroster"],
+  [["check-app", "--oneroster", "1m", "--auth-method", "none"], "without a secret or keys of its own"],
   [["check-app", "--login-url", "http://127.0.0.1/login"], "--redirect-uri is missing."],
   [[...signOnArgs, "--auth-method", "private_key_jwt"], "private_key_jwt needs --public-keys or --jwks-uri."],
   [[...signOnArgs, "--auth-method", "none", "--client-secret", "x"], "none has no secret"],
@@ -450,6 +580,6 @@ test("a report holds what an app answers without breaking its form", () => {
 
 test("every check leads to a guide, or to the reference of a document of the contract", () => {
   const pages = contents.flatMap(({ entries }) => entries.filter((entry) => typeof entry === "string"));
-  const known = [...pages, "sign-on", "webhooks"].map((name) => `/${name}`);
+  const known = [...pages, "sign-on", "webhooks", "oneroster"].map((name) => `/${name}`);
   for (const [id, { docs }] of Object.entries(checks)) expect(known, id).toContain(docs);
 });

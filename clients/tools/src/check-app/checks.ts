@@ -198,12 +198,48 @@ export const erasureChecks = {
   },
 } as const satisfies Record<string, CheckText>;
 
-export type CheckId = keyof typeof signOnChecks | keyof typeof webhookChecks | keyof typeof erasureChecks;
+export const oneRosterChecks = {
+  "oneroster-token": {
+    title: "The roster is read with a token of the app itself",
+    why: "The lists of OneRoster open with a token of the client credentials grant, and with a scope of OneRoster.",
+    remedy:
+      "Ask the token endpoint for grant_type=client_credentials and the scope " +
+      "https://purl.imsglobal.org/spec/or/v1p2/scope/roster.readonly, authenticated as the app is registered.",
+  },
+  "oneroster-requests": {
+    title: "Each request for the roster is one of the contract",
+    why: "An address, a parameter or a field that the service does not know is refused.",
+    remedy: "Compare the request with the reference: which lists there are, and by which fields they are filtered.",
+    docs: "/oneroster",
+  },
+  "oneroster-busy": {
+    title: "A page that got 503 is asked for again",
+    why: "The service may be busy for a moment; people on a page that is left out would be missing.",
+    remedy: "Repeat the request after Retry-After, and give up the whole reading if it keeps failing.",
+  },
+  "oneroster-pages": {
+    title: "Lists are read to their end",
+    why: "A page has 100 records unless the app asks for another number; what comes after it is easily forgotten.",
+    remedy: 'Follow rel="next" of Link until there is none. offset counts records, not pages.',
+    docs: "/oneroster",
+  },
+  "oneroster-deletion": {
+    title: "The app learns that a pupil was deleted",
+    why: "A deleted pupil stays in the lists as tobedeleted, and comes back with a new dateLastModified.",
+    remedy:
+      "Ask for the lists as a whole, or with dateLastModified alone: with status='active' beside it, whoever was " +
+      "deleted is left out. Then remove, or lock, who is tobedeleted or missing.",
+  },
+} as const satisfies Record<string, CheckText>;
+
+export type CheckId =
+  keyof typeof signOnChecks | keyof typeof webhookChecks | keyof typeof erasureChecks | keyof typeof oneRosterChecks;
 
 export const checks: Readonly<Record<CheckId, Required<CheckText>>> = {
   ...withDocs(signOnChecks, "/sign-on"),
   ...withDocs(webhookChecks, "/receive-webhooks"),
   ...withDocs(erasureChecks, "/erasures"),
+  ...withDocs(oneRosterChecks, "/connect-oneroster"),
 };
 
 function withDocs<Id extends string>(texts: Readonly<Record<Id, CheckText>>, docs: string) {

@@ -40,6 +40,8 @@ type IssuerSettings = {
   clientId: string;
   /** Answers requests to the APIs; false for another address. */
   answerApi?: (req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
+  /** Learns the tokens that an app gets for itself. */
+  noteToken?: (request: TokenRequest, accessToken: string) => void;
   /** New ones if left out. */
   keys?: ReturnType<typeof makeIssuerKeys>;
 };
@@ -52,7 +54,7 @@ const hourSeconds = 3600;
 
 /** Starts an OpenID Connect issuer on loopback that signs everybody in at once and answers as this service does. */
 export async function startIssuer(settings: IssuerSettings): Promise<Issuer> {
-  const { port, clientId, answerApi, keys = makeIssuerKeys() } = settings;
+  const { port, clientId, answerApi, noteToken, keys = makeIssuerKeys() } = settings;
   const [own, other] = await keys;
   const key = { ...(await exportJWK(own.publicKey)), kid, alg: "RS256", use: "sig" };
   const codes = new Map<string, Attempt>();
@@ -92,7 +94,10 @@ export async function startIssuer(settings: IssuerSettings): Promise<Issuer> {
       expires_in: hourSeconds,
       scope: form.get("scope") ?? "openid",
     };
-    if (form.get("grant_type") === "client_credentials") return sendJson(res, 200, answer);
+    if (form.get("grant_type") === "client_credentials") {
+      noteToken?.(request, accessToken);
+      return sendJson(res, 200, answer);
+    }
     const attempt = codes.get(form.get("code") ?? "");
     codes.delete(form.get("code") ?? "");
     if (attempt === undefined) return sendJson(res, 400, { error: "invalid_grant" });
