@@ -27,7 +27,7 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
         ctx.body = presentError(ctx, out);
         return;
       }
-      if (ctx.oidc.route === "resume" && ctx.req.headers.cookie === undefined) return findOutAboutCookies(ctx);
+      if (ctx.oidc.route === "resume" && ctx.req.headers.cookie === undefined) return leadToInteraction(ctx);
       const isAway = isDatabaseUnavailable(error);
       const status = isAway ? 503 : ctx.status >= 500 ? 500 : 400;
       const again = status >= 500 ? addressOf(ctx) : null;
@@ -37,6 +37,11 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
     showTooMany(ctx: KoaContextWithOIDC, retryAfterSeconds: number): void {
       for (const header of ["Location", "Set-Cookie"]) ctx.remove(header);
       sendError(ctx, { status: 429, reason: "busy", retryAfterSeconds, again: addressOf(ctx) });
+    },
+
+    showAnswered(ctx: KoaContextWithOIDC): void {
+      ctx.remove("Set-Cookie");
+      leadToInteraction(ctx);
     },
 
     async showLogoutConfirm(ctx: KoaContextWithOIDC, form: string): Promise<void> {
@@ -69,8 +74,8 @@ function sendError(ctx: KoaContextWithOIDC, error: Omit<ErrorModel, "requestId" 
   send(ctx, renderErrorPage(model, contextOf(ctx)));
 }
 
-/** Sends the browser to the page of the sign-on, which finds out whether it takes cookies. */
-function findOutAboutCookies(ctx: KoaContextWithOIDC): void {
+/** Sends the browser to the page of the sign-on, which finds out whether it takes cookies and is signed in. */
+function leadToInteraction(ctx: KoaContextWithOIDC): void {
   const { uid } = (ctx as { params?: { uid?: string } }).params ?? {};
   ctx.status = 303;
   ctx.redirect(`/interaction/${encodeURIComponent(uid ?? "")}`);

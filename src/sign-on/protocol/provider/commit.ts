@@ -7,24 +7,26 @@ import { type Bucket, takeTokens } from "../../../platform/database/token-bucket
 import { deleteGrant, findArtifact, type FoundArtifact } from "../storage/artifact.ts";
 import { committed, findOnlyPut, toTokenUse, toWrite } from "../storage/request.ts";
 import type { Changing, Committed, Consuming, FoundToken, UnitOfWork, ProviderRequest } from "../storage/request.ts";
-import { nothing, writeArtifacts, openInteraction } from "../storage/write.ts";
+import { type Outcome, writeArtifacts, openInteraction } from "../storage/write.ts";
 import { noteTokenFault } from "../diagnosis.ts";
 import { requestIdOf } from "./account.ts";
 import { type AnswerApp, refuseToken } from "./answers.ts";
-import type { ProviderDeps } from "../deps.ts";
+import type { ProviderDeps, ShowPages } from "../deps.ts";
 import { keepHintedSchool, keepTypedHint } from "../login-hint.ts";
 import { bucketsOfAddress } from "../../../accounts/index.ts";
 import { hmac } from "../../../platform/crypto/hmac.ts";
 
 type Replay = { scope: string; answeredAt: number; body: { expires_in: number } };
 
-type CommitDeps = ProviderDeps & { answerApp: AnswerApp };
+type CommitDeps = ProviderDeps & { answerApp: AnswerApp; pages: Pick<ShowPages, "showAnswered"> };
 
 export async function commit(deps: CommitDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<Committed> {
   if (work.state === "consuming") await commitUse(deps, ctx, work);
   else if (work.state === "changing") {
     const returned = findReturnedBuckets(deps, ctx, work);
-    if (!(await writeChange(deps, work, returned))) await answerEndedSession(deps, ctx, { work, returned });
+    const outcome = await writeChange(deps, work, returned);
+    if (outcome === "ended") answerEndedSession(deps, ctx);
+    else if (outcome === "gone" && ctx.oidc.route === "resume") deps.pages.showAnswered(ctx);
   }
   return committed;
 }
@@ -37,19 +39,14 @@ async function commitUse(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Cons
     await deps.limitTokens({ clientId: ctx.oidc.client?.clientId as ClientId, personId: accountId as PersonId });
 }
 
-/** Nothing was written: a GET is repeated without the session; for a posted page the app gets an error. */
-async function answerEndedSession(
-  { db, answerApp }: CommitDeps,
-  ctx: KoaContextWithOIDC,
-  { work, returned }: { work: Changing; returned: readonly Bucket[] },
-): Promise<void> {
+/** A GET is repeated without the session; for a posted page the app gets an error. */
+function answerEndedSession({ answerApp }: CommitDeps, ctx: KoaContextWithOIDC): void {
   if (ctx.oidc.route !== "resume") {
     if (ctx.method !== "GET") return;
     ctx.redirect(ctx.href);
     if (ctx.oidc.route === "end_session") ctx.status = 303;
     return;
   }
-  await writeArtifacts(db.pool, { ...nothing, removals: [...work.removals.values()], returned });
   const { redirect_uri: redirectUri, state } = (ctx.oidc.params ?? {}) as Record<string, string | undefined>;
   answerApp(ctx, String(redirectUri), {
     error: "login_required",
@@ -59,11 +56,11 @@ async function answerEndedSession(
   });
 }
 
-async function writeChange({ db, store }: ProviderDeps, work: Changing, returned: readonly Bucket[]): Promise<boolean> {
+async function writeChange({ db, store }: ProviderDeps, work: Changing, returned: readonly Bucket[]): Promise<Outcome> {
   const artifact = findOnlyPut(work);
   if (artifact === null) return writeArtifacts(db.pool, toWrite(work, returned));
   await store.put(artifact);
-  return true;
+  return "written";
 }
 
 async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Promise<void> {

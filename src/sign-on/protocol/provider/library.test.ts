@@ -12,6 +12,10 @@ test("the installed library has everything that is relied on", () => {
   expect(() => checkLibrary(makeProvider())).not.toThrow();
 });
 
+const fail = (): never => {
+  throw new Error("unknown to the library");
+};
+
 const refusal = (name: string) =>
   `oidc-provider ${library.version} lacks what src/sign-on/protocol/provider/library.ts relies on: ${name}`;
 
@@ -49,6 +53,17 @@ test("a library that signs cookies in another way is refused", () => {
   expect(() => checkLibrary(unsigned)).toThrow(refusal("cookie signatures"));
   Object.assign(other, { keys: ["a key of the library's own kind"] });
   expect(() => checkLibrary(other)).toThrow(refusal("cookie signatures"));
+});
+
+test.each<[string, (provider: Provider) => object]>([
+  ["another cookie", () => ({ cookieName: fail })],
+  ["another route", () => ({ pathFor: fail })],
+  ["a path without the interaction", () => ({ pathFor: () => "/auth/resume" })],
+  ["cookies that are signed in another way", () => ({ createContext: () => ({ cookies: { set() {}, get() {} } }) })],
+])("a library that resumes with %s is refused", (_change, change) => {
+  const provider = makeProvider();
+  Object.assign(provider, change(provider));
+  expect(() => checkLibrary(provider)).toThrow("the request to resume");
 });
 
 test("a library whose constructor registers its response modes in another way is refused", () => {

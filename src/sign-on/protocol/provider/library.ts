@@ -101,7 +101,10 @@ export const reliances: readonly Reliance[] = [
   // features.backchannelLogout: makes an id for each pair of session and app.
   method("Session.prototype.sidFor", "gives an app the session's own id as its sid, or one made from it"),
   // interactionResult: reads the interaction again, and cannot leave out its session.
-  method("Interaction.prototype.persist", "stores an interaction without its session"),
+  method(
+    "Interaction.prototype.persist",
+    "stores an interaction without its session; in the request of a form its one write is the reply",
+  ),
   // registerResponseMode is documented; that the constructor calls it for its own modes, which then stay, is not.
   {
     name: "registerResponseMode in the constructor",
@@ -119,6 +122,8 @@ export const reliances: readonly Reliance[] = [
   policyCheck("consent", "native_client_prompt"),
   // cookies.keys: strings are used with HMAC-SHA-1; objects that sign are not documented.
   { name: "cookie signatures", use: "made with SHA-256; bind a form to a browser", isThere: signsCookies },
+  // interactionFinished: stores the reply, and the browser comes back for the rest.
+  { name: "the request to resume", use: "made in the request of a form: its cookie and path", isThere: resumes },
 ];
 
 const replacedModes = new WeakMap<Provider, ReadonlySet<string>>();
@@ -187,6 +192,20 @@ function signsCookies(provider: Provider): boolean {
   provider.createContext(req, res).cookies.set("probe", "value", { signed: true });
   const expected = `probe${signatureSuffix}=${keys.sign("probe=value")};`;
   return [res.getHeader("set-cookie")].flat().some((cookie) => String(cookie).startsWith(expected));
+}
+
+function resumes(provider: Provider): boolean {
+  const [uid, req] = ["probe", new IncomingMessage(new Socket())];
+  try {
+    const returnTo = `${provider.issuer}${provider.pathFor("resume", { uid })}`;
+    const back = makeResumeRequest(provider, req, { uid, returnTo } as Interaction);
+    const { cookies } = provider.createContext(back, new ServerResponse(req));
+    const isFound = cookies.get(provider.cookieName("resume"), { signed: true }) === uid;
+    return isFound && new URL(returnTo).pathname.endsWith(`/${uid}`);
+  } catch {
+    // The library throws for a cookie or a route that it does not know.
+    return false;
+  }
 }
 
 type Replacements = {

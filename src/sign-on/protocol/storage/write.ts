@@ -62,19 +62,22 @@ export const nothing: Write = {
   returned: [],
 };
 
-/** Writes everything in one statement, or nothing: false if the session to be changed has ended. */
-export async function writeArtifacts(db: Queryable, write: Write): Promise<boolean> {
+/** "gone": nothing was written, another request removed it first. "ended": the session to be changed has ended. */
+export type Outcome = "written" | "gone" | "ended";
+
+/** Writes everything in one statement; where the session has ended, only the removals and the returned tokens. */
+export async function writeArtifacts(db: Queryable, write: Write): Promise<Outcome> {
   const names = partNames.filter((name) => isNeeded[name](write));
-  if (names.length === 0) return true;
+  if (names.length === 0) return "written";
   const found = findStatement(names, write.returned.length);
-  const [row] = await findRows<{ isWritten: boolean }>(db, found, toGiven(write));
-  return row?.isWritten === true;
+  const [row] = await findRows<{ outcome: Outcome }>(db, found, toGiven(write));
+  return row!.outcome;
 }
 
 const isNeeded = {
+  removal: ({ removals }: Write) => removals.length > 0,
   sessionChange: ({ session }: Write) => session.kind === "changed",
   put: ({ puts }: Write) => puts.length > 0,
-  removal: ({ removals }: Write) => removals.length > 0,
   ending: ({ session }: Write) => session.kind === "ended",
   notice: ({ notices }: Write) => notices.length > 0,
   logout: ({ logout }: Write) => logout !== null,
@@ -126,8 +129,14 @@ type Parameters = { readonly [Name in keyof Given]-?: Parameter };
 const artifact = table("oidcArtifact");
 const session = table("oidcArtifact", "session");
 
-const parts: Record<PartName, (given: Parameters, condition: Sql, buckets: number) => Sql> = {
-  sessionChange: (given) => {
+type Conditions = { isRemoved: Sql; isWritten: Sql };
+
+const parts: Record<PartName, (given: Parameters, conditions: Conditions, buckets: number) => Sql> = {
+  removal: (given) => sql`removal AS (
+    DELETE FROM ${artifact} WHERE (${artifact.kind}, ${artifact.idHash}) IN (
+      SELECT * FROM unnest(${arrayOf(given.removedKinds, "text")}, ${arrayOf(given.removedHashes, "bytea")}))
+    RETURNING 1)`,
+  sessionChange: (given, { isRemoved }) => {
     const change = {
       idHash: given.sessionIdHash,
       personId: sql`coalesce(${given.sessionPersonId}::uuid, ${session.personId})`,
@@ -144,34 +153,32 @@ const parts: Record<PartName, (given: Parameters, condition: Sql, buckets: numbe
     };
     return sql`session_change AS (
       ${update("oidcArtifact", "session", change)}
-      WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${given.sessionUid} RETURNING 1)`;
+      WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${given.sessionUid} AND ${isRemoved} RETURNING 1)`;
   },
-  put: (given, condition) => {
+  put: (given, { isWritten }) => {
     const { from, columns } = jsonRows(given.puts, "put", rowTypes);
-    return sql`put AS (${storeArtifacts(columns, sql`${from} WHERE ${condition}`)})`;
+    return sql`put AS (${storeArtifacts(columns, sql`${from} WHERE ${isWritten}`)})`;
   },
-  removal: (given, condition) => sql`removal AS (
-    DELETE FROM ${artifact} WHERE (${artifact.kind}, ${artifact.idHash}) IN (
-      SELECT * FROM unnest(${arrayOf(given.removedKinds, "text")}, ${arrayOf(given.removedHashes, "bytea")}))
-    AND ${condition})`,
   ending: (given) => sql`ending AS (DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${given.sessionUid})`,
-  notice: (given, condition) => sql`notice AS (${storeNotices(given.notices, condition)})`,
-  logout: (given, condition) => sql`logout AS (
+  notice: (given, { isWritten }) => sql`notice AS (${storeNotices(given.notices, isWritten)})`,
+  logout: (given, { isWritten }) => sql`logout AS (
       SELECT ${given.logoutId}::uuid AS id, ${given.logoutAt}::timestamptz AS at,
         ${given.logoutClientId}::text AS client_id, ${given.logoutPersonId}::uuid AS person_id,
         ${given.logoutRequestId}::text AS request_id
-      WHERE ${condition}),
+      WHERE ${isWritten}),
     logout_recorded AS (${recordAuditFrom(sql`logout`, "logged_out")})`,
-  returned: (given, condition, buckets) => join(giveBackSteps(given, buckets, condition).steps),
+  returned: (given, { isRemoved }, buckets) => join(giveBackSteps(given, buckets, isRemoved).steps),
 };
 
-const isChanged = sql`EXISTS (SELECT FROM session_change)`;
+const isThere = { removal: sql`EXISTS (SELECT FROM removal)`, sessionChange: sql`EXISTS (SELECT FROM session_change)` };
 
 function makeStatement(names: readonly PartName[], buckets: number): Statement<Given> {
-  const condition = names.includes("sessionChange") ? isChanged : sql`true`;
+  const isRemoved = names.includes("removal") ? isThere.removal : sql`true`;
+  const isWritten = names.includes("sessionChange") ? isThere.sessionChange : isRemoved;
   const made = statement<Given>((given) => {
-    const expressions = names.map((name) => parts[name](given, condition, buckets));
-    return sql`WITH ${join(expressions, ", ")} SELECT ${condition} AS "isWritten"`;
+    const expressions = names.map((name) => parts[name](given, { isRemoved, isWritten }, buckets));
+    const outcome = sql`CASE WHEN ${isWritten} THEN 'written' WHEN ${isRemoved} THEN 'ended' ELSE 'gone' END`;
+    return sql`WITH ${join(expressions, ", ")} SELECT ${outcome} AS outcome`;
   });
   return { ...made, name: `sign-on.write.${hash("sha256", made.text, "hex").slice(0, 16)}` };
 }
