@@ -179,9 +179,16 @@ export async function expectAccessible(page: Page, name = page.url()): Promise<v
   expect(await page.evaluate(lowControls), name).toEqual([]);
 }
 
-const lowControls = `[...document.querySelectorAll("main a, main button, main input:not([type=hidden])")]
-  .filter((control) => !control.closest("p, li") && (control.closest("label") ?? control).getBoundingClientRect().height < 44)
-  .map((control) => control.outerHTML)`;
+// What is folded has its size once it is open.
+const lowControls = `(() => {
+  const folded = [...document.querySelectorAll("main details:not([open])")];
+  for (const one of folded) one.open = true;
+  const low = [...document.querySelectorAll("main a, main button, main input:not([type=hidden])")]
+    .filter((control) => !control.closest("p, li") && (control.closest("label") ?? control).getBoundingClientRect().height < 44)
+    .map((control) => control.outerHTML);
+  for (const one of folded) one.open = false;
+  return low;
+})()`;
 
 /** Expects the same of a page on every screen and in both color schemes; what depends on neither is looked at once. */
 export async function expectAccessibleEverywhere(page: Page, name = page.url(), expectIt = expectAccessible) {
