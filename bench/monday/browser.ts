@@ -29,7 +29,7 @@ export function openNetwork(schools: number): Network {
     { length: schools },
     (_, n) =>
       new Agent({
-        connect: { localAddress: `127.7.${Math.floor(n / 250)}.${(n % 250) + 1}` },
+        localAddress: `127.7.${Math.floor(n / 250)}.${(n % 250) + 1}`,
         connections: 64,
         headersTimeout: 30_000,
         bodyTimeout: 30_000,
