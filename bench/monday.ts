@@ -30,8 +30,8 @@ const { values } = parseArgs({
 });
 const [seconds, factor] = [Number(values.seconds), Number(values.factor)];
 const connections = 16;
-/** Of ten sign-ons of a school with cards, passkeys and own devices, in turns. */
-const withoutPasswords = [
+/** How ten people sign in at a school with cards, passkeys and devices of their own, in this order. */
+const mixedWays = [
   ...(["card", "session", "passkey", "card", "session"] as const),
   ...(["card", "password", "card", "session", "passkey"] as const),
 ];
@@ -65,13 +65,13 @@ try {
   };
   // Each browser has its session before the time counts.
   await signOnInTurns(ways.session, { connections, count: connections });
-  const eased = await fill((connection) => signInEasily(ways, { n: next++, connection }));
+  const mixed = await fill((connection) => signInMixed(ways, { n: next++, connection }));
   const full = await fill(() => ways.password(next++));
   console.log(`\nAs many sign-ons as ${connections} browsers make beside the same reads and events:`);
   console.log(`${full.count} with a password, ${full.perSecond.toFixed(1)} a second: the capacity`);
   console.log(
-    `${eased.count} of which ${shareOfPasswords()} with a password, ${eased.perSecond.toFixed(1)} a second, ` +
-      `${(eased.perSecond / full.perSecond).toFixed(2)} times as many; ${eased.failed} failed`,
+    `${mixed.count} of which ${shareOfPasswords()} with a password, ${mixed.perSecond.toFixed(1)} a second, ` +
+      `${(mixed.perSecond / full.perSecond).toFixed(2)} times as many; ${mixed.failed} failed`,
   );
 
   const pace = full.perSecond * factor;
@@ -106,13 +106,13 @@ try {
   await world.close();
 }
 
-function signInEasily(ways: Ways, { n, connection }: { n: number; connection: number }): Promise<void> {
-  const way = withoutPasswords[n % withoutPasswords.length]!;
+function signInMixed(ways: Ways, { n, connection }: { n: number; connection: number }): Promise<void> {
+  const way = mixedWays[n % mixedWays.length]!;
   return ways[way](way === "session" ? connection : n);
 }
 
 function shareOfPasswords(): string {
-  return percent(withoutPasswords.filter((way) => way === "password").length / withoutPasswords.length);
+  return percent(mixedWays.filter((way) => way === "password").length / mixedWays.length);
 }
 
 type Reader = { run(): Promise<Arrivals>; close(): Promise<unknown> };

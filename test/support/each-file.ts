@@ -10,7 +10,7 @@ afterEach(({ task }) => {
     console.error(`What services failed at in "${task.name}":\n${failures.join("\n")}`);
 });
 afterAll(async () => {
-  // Vitest imports this file by the time: with a clock that stands still, it would not run for the next one.
+  // Vitest imports this file with the time in its address: while a clock stands still, it is not imported again.
   vi.useRealTimers();
   vi.restoreAllMocks();
   await endFile();

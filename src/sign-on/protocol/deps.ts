@@ -72,7 +72,7 @@ export type ShowPages = {
   showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): Promise<void>;
   /** Refuses one more open interaction; nothing that the request had set remains. */
   showTooMany(ctx: KoaContextWithOIDC, retryAfterSeconds: number): void;
-  /** Another request with the same form was faster, such as at a double click; the cookies that it set remain. */
+  /** The same form was answered by another request, as at a double click; this response sets no cookies. */
   showAnswered(ctx: KoaContextWithOIDC): void;
   showLogoutConfirm(ctx: KoaContextWithOIDC, form: string): Promise<void>;
   /** Shows the page whose form the browser posts to the app. */

@@ -62,7 +62,7 @@ export const nothing: Write = {
   returned: [],
 };
 
-/** "gone": nothing was written, another request removed it first. "ended": the session to be changed has ended. */
+/** "gone": another request had removed the artifacts, so nothing was written. "ended": the session has ended. */
 export type Outcome = "written" | "gone" | "ended";
 
 /** Writes everything in one statement; where the session has ended, only the removals and the returned tokens. */
