@@ -1,6 +1,6 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
-import { hmac } from "../platform/crypto/hmac.ts";
+import { hmac } from "../platform/crypto/seal.ts";
 
 // German words that read well in English too: no insults, nothing about people, bodies, origins, beliefs or jobs, no
 // endings that tell a gender. Never change the lists: most people would get another pseudonym.

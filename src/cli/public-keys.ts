@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { readPublicKeys } from "../access/client-authentication.ts";
-import type { PublicKey } from "../platform/crypto/public-key.ts";
-import { listKeys } from "../platform/text/key-set.ts";
+import { listKeys, type PublicKey } from "../platform/crypto/public-key.ts";
 import { UsageError } from "./option.ts";
 
 /** Reads a JSON Web Key Set. Errors: UsageError if the file holds none; invalid public_key_refused. */

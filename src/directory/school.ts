@@ -104,7 +104,7 @@ export const findSchoolLogo = ({ prisma }: RecordStore, schoolId: SchoolId): Pro
   prisma.schoolLogo.findUnique({ where: { schoolId }, omit: { schoolId: true } }) as Promise<SchoolLogo | null>;
 
 const isPrintable = limitThreaded<Buffer, boolean>({
-  module: new URL("../platform/images/check-printable.ts", import.meta.url),
+  module: new URL("../platform/images/printable-image.ts", import.meta.url),
   seconds: 20,
 });
 

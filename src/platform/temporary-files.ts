@@ -1,6 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat, open } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "./clock.ts";
@@ -46,4 +46,21 @@ export const makeUploadSweep = (): WorkerJob => ({
 function hasEnded(name: string): boolean {
   const [on, pid, start] = name.slice(prefix.length).split("-");
   return on === machine && pid !== undefined && /^\d+$/.test(start ?? "") && startOf(pid) !== start;
+}
+
+/** The body of a response that is too large for the memory: a file that is sent in pieces. */
+export class TemporaryFile {
+  readonly path: string;
+  constructor(path: string) {
+    this.path = path;
+  }
+  /** Opens the file for one reader. From then on it has no name, so that nothing is left of it. */
+  async take(): Promise<{ size: number; pieces: AsyncIterable<Buffer> }> {
+    const file = await open(this.path);
+    await this.remove();
+    return { size: (await file.stat()).size, pieces: file.createReadStream() };
+  }
+  async remove(): Promise<void> {
+    await rm(this.path, { force: true });
+  }
 }

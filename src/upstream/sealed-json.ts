@@ -1,6 +1,5 @@
 import { hkdfSync } from "node:crypto";
-import { hmac } from "../platform/crypto/hmac.ts";
-import { seal, unseal, type EncryptionKeys } from "../platform/crypto/seal.ts";
+import { hmac, seal, unseal, type EncryptionKeys } from "../platform/crypto/seal.ts";
 
 /** `purpose` names the row, so that its content cannot move to another. */
 export const sealJson = (keys: EncryptionKeys, purpose: string, value: unknown): Buffer<ArrayBuffer> =>

@@ -1,7 +1,6 @@
 import { withTransaction, type Db } from "../platform/database/db.ts";
-import { columnNames, insert, makeFindOne, sql, table, update } from "../platform/database/sql.ts";
+import { columnNames, insert, makeFindOne, sql, table, update, asynchronous } from "../platform/database/sql.ts";
 import { payload } from "./payload.ts";
-import { asynchronous } from "../platform/database/asynchronous.ts";
 import { joinFirst, lockQueues } from "./queue.ts";
 
 export const deliveryChannel = "webhook_delivery";

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { GroupId, PersonId, SchoolId } from "../../directory/index.ts";
 import { recordAudit, recordAuditFrom, type Origin } from "../../events/index.ts";
-import { hmac } from "../../platform/crypto/hmac.ts";
+import { hmac } from "../../platform/crypto/seal.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import type { Db, PrismaDb, RecordStore, Transaction } from "../../platform/database/db.ts";
 import { fields, findRows, join, makeFind, makeFindOne, sql, table } from "../../platform/database/sql.ts";

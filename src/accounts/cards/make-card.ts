@@ -2,7 +2,7 @@ import { hash, randomBytes, randomInt } from "node:crypto";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import type { CardId } from "./cards.ts";
 import type { CardSecondStep } from "./settings.ts";
-import { hmac } from "../../platform/crypto/hmac.ts";
+import { hmac } from "../../platform/crypto/seal.ts";
 
 export const cardPath = "/card";
 

@@ -1,6 +1,6 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
-import { hmac } from "../../platform/crypto/hmac.ts";
+import { hmac } from "../../platform/crypto/seal.ts";
 import {
   withPrismaTransaction,
   type PrismaDb,

@@ -4,7 +4,7 @@ import type { PersonId } from "../../directory/index.ts";
 import { columnNames, findRows, insert, sql, statement, table } from "../../platform/database/sql.ts";
 import type { Sql, Value, Queryable } from "../../platform/database/sql.ts";
 import type { Bucket } from "../../platform/database/token-bucket.ts";
-import { hmac } from "../../platform/crypto/hmac.ts";
+import { hmac } from "../../platform/crypto/seal.ts";
 import { readAddress } from "../../platform/server/client-address.ts";
 
 export type MakeKey = (...parts: readonly string[]) => Buffer;

@@ -9,7 +9,7 @@ import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { recordAtHome } from "../record-at-home.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
 import { holdsAnyRole } from "../../staff/index.ts";
-import { hmac } from "../../platform/crypto/hmac.ts";
+import { hmac } from "../../platform/crypto/seal.ts";
 
 export type SecondFactor = {
   id: string;

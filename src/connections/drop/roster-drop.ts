@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../platform/clock.ts";
-import { hmac } from "../../platform/crypto/hmac.ts";
+import { hmac } from "../../platform/crypto/seal.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { giveTokensBack, takeToken } from "../../platform/database/token-bucket.ts";

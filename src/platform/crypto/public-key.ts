@@ -1,4 +1,5 @@
-import { createPublicKey, type JsonWebKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
+import { createPublicKey } from "node:crypto";
+import type { JsonWebKey, JsonWebKeyInput, KeyObject } from "node:crypto";
 
 export type PublicKey = {
   kty: "RSA" | "EC" | "OKP";
@@ -102,3 +103,19 @@ export function findRepeatedKid(keys: readonly PublicKey[]): ReadonlySet<string>
   const repeated = new Set(kids.filter((kid, at) => kids.indexOf(kid) < at));
   return repeated.size === 0 ? null : repeated;
 }
+
+/** The keys of a JSON Web Key Set, a list of keys or one key, without what is not registered; null for other texts. */
+export function listKeys(text: string): object[] | null {
+  try {
+    const read = JSON.parse(text) as { keys?: unknown } | null;
+    const keys: unknown[] = [Array.isArray(read) ? read : (read?.keys ?? read)].flat();
+    return keys.every((key) => typeof key === "object" && key !== null) ? keys.map(withoutExtras) : null;
+  } catch {
+    return null;
+  }
+}
+
+const extras = new Set(["key_ops", "ext", "x5c", "x5t", "x5t#S256"]);
+
+const withoutExtras = (key: object): object =>
+  Object.fromEntries(Object.entries(key).filter(([name]) => !extras.has(name)));

@@ -1,5 +1,4 @@
-import { columnNames, findRows, identifier, join, makeRun, run, sql, statement, table } from "./sql.ts";
-import { asynchronous } from "./asynchronous.ts";
+import { columnNames, findRows, identifier, join, makeRun, run, sql, statement, table, asynchronous } from "./sql.ts";
 import type { Parameter, Parameters, Queryable, Sql, Value } from "./sql.ts";
 
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };

@@ -34,7 +34,7 @@ export type { ChangeAnswer, ChangeRequest, Handler, Handlers } from "./operation
 export { callerOf, CallerLeft, leavingSignal, type Caller } from "../concurrency/caller.ts";
 export { makeGate } from "../concurrency/gate.ts";
 export { etagOf, isNotModified } from "./send.ts";
-export { TemporaryFile } from "./temporary-file.ts";
+export { TemporaryFile } from "../temporary-files.ts";
 export { Upload } from "./upload.ts";
-export { rfc3339, timeHeaders, versionText } from "./version.ts";
+export { rfc3339, timeHeaders, versionText } from "./send.ts";
 export { ParameterError } from "./validation.ts";

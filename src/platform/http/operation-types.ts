@@ -1,7 +1,7 @@
 import type { JsonDone, JsonList, JsonMade, JsonObject, JsonRead, JsonText, Later } from "./answer.ts";
 import type { Caller as Connection } from "../concurrency/caller.ts";
 import type { Described } from "../contract-types.ts";
-import type { TemporaryFile } from "./temporary-file.ts";
+import type { TemporaryFile } from "../temporary-files.ts";
 import type { Upload } from "./upload.ts";
 
 type BodyOf<Response> = Response extends { content: { "application/octet-stream": unknown } }

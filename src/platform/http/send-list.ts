@@ -1,9 +1,8 @@
 import type pg from "pg";
 import { heldItems, type JsonList, type JsonObject, type Page } from "./answer.ts";
-import { etagOf, headersOf, isNotModified, admit, contentType, inPlace, sendBody } from "./send.ts";
-import type { Held, Sending } from "./send.ts";
+import { etagOf, headersOf, isNotModified, admit, contentType, inPlace, sendBody, readVersion } from "./send.ts";
+import type { Held, Sending, Version } from "./send.ts";
 import { readFor, type Pace } from "./reads.ts";
-import { readVersion, type Version } from "./version.ts";
 import { toQuery, type Statement } from "../database/sql.ts";
 import { AppError } from "../errors.ts";
 import { sealRepeatably, unseal, type EncryptionKeys } from "../crypto/seal.ts";

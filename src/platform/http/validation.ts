@@ -1,4 +1,4 @@
-import { TemporaryFile } from "./temporary-file.ts";
+import { TemporaryFile } from "../temporary-files.ts";
 import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
 import { didYouMean } from "../text/did-you-mean.ts";

@@ -10,6 +10,9 @@ export function makePrintable(image: Uint8Array): Buffer | null {
   return type === "image/png" && isBoundedPng(bytes) ? flatten(bytes) : null;
 }
 
+/** Whether an image can be printed; runs in a thread. */
+export default (image: Uint8Array): boolean => makePrintable(image) !== null;
+
 function flatten(bytes: Buffer): Buffer | null {
   try {
     const backgroundColor = { red: 255, green: 255, blue: 255 };

@@ -1,8 +1,7 @@
 // Runs in a thread: the default exports of the modules it is sent, one after another.
 import { parentPort, workerData } from "node:worker_threads";
-import { lowerPriority } from "./lower-priority.ts";
+import { lowerPriority, runTask, type Sent } from "./run-task.ts";
 import type { ThreadData } from "./pool.ts";
-import { runTask, type Sent } from "./run-task.ts";
 
 const { niceness } = workerData as ThreadData;
 // Only Linux has priorities per thread.

@@ -1,7 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Request, Response } from "express";
-import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
-import { hmac } from "../../platform/crypto/hmac.ts";
+import { hmac, type EncryptionKeys } from "../../platform/crypto/seal.ts";
 
 const cookieName = "_portal";
 

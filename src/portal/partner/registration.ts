@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { enumOf } from "../../platform/contract-texts.ts";
-import { listKeys } from "../../platform/text/key-set.ts";
+import { listKeys } from "../../platform/crypto/public-key.ts";
 import { readForm, refuseField, type FieldName, type PageRequest } from "../frame/index.ts";
 import { app, type App, showAppPage } from "./app-page.ts";
 import { scopesOf } from "./scopes.ts";

@@ -1,9 +1,8 @@
 import { findPersonByAppId, type ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { seal, unseal } from "../../platform/crypto/seal.ts";
+import { seal, unseal, hmac } from "../../platform/crypto/seal.ts";
 import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
 import { foldUsername } from "../../accounts/index.ts";
-import { hmac } from "../../platform/crypto/hmac.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
 
 const purpose = "login hint";

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { hmac } from "../../platform/crypto/hmac.ts";
+import { hmac } from "../../platform/crypto/seal.ts";
 import {
   hasPassword,
   hasSecondFactor,

@@ -1,7 +1,7 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import { appIsSuspended } from "../../access/index.ts";
-import { fields, makeFind, makeRun, sql, table, update, type Part, type Sql } from "../../platform/database/sql.ts";
-import { asynchronous } from "../../platform/database/asynchronous.ts";
+import { fields, makeFind, makeRun, sql, table, update, asynchronous } from "../../platform/database/sql.ts";
+import type { Part, Sql } from "../../platform/database/sql.ts";
 import { isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 

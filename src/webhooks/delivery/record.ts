@@ -1,6 +1,5 @@
 import { withTransaction, type Db } from "../../platform/database/db.ts";
-import { insert, makeRun, sql, table, update } from "../../platform/database/sql.ts";
-import { asynchronous } from "../../platform/database/asynchronous.ts";
+import { insert, makeRun, sql, table, update, asynchronous } from "../../platform/database/sql.ts";
 import { lockQueues, promoteNext } from "../queue.ts";
 
 export type Result = {

@@ -1,10 +1,9 @@
 import type { Db } from "../../platform/database/db.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
-import { fields, makeFind, sql, table, update } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table, update, asynchronous } from "../../platform/database/sql.ts";
 import { dueFields, type Due } from "../delivery/due.ts";
 import { secretsAt, workingState } from "../delivery/lease.ts";
 import { endpointNotFound } from "../find-endpoint.ts";
-import { asynchronous } from "../../platform/database/asynchronous.ts";
 import { isDue } from "../queue.ts";
 import { openSecrets, type SealedSecret } from "../secret.ts";
 import { makeHeaders } from "../signature.ts";

@@ -8,7 +8,7 @@ import {
   type OpenClassList,
   type UsableCard,
 } from "../../../accounts/index.ts";
-import { hmac } from "../../../platform/crypto/hmac.ts";
+import { hmac } from "../../../platform/crypto/seal.ts";
 import { readLocale } from "../../../platform/pages/index.ts";
 import type { InteractionDeps } from "../../protocol/deps.ts";
 import { signIn } from "../complete-sign-in.ts";

@@ -1,6 +1,6 @@
 import { bucketsOfAddress } from "../../../accounts/index.ts";
 import type { SchoolId } from "../../../directory/index.ts";
-import { hmac } from "../../../platform/crypto/hmac.ts";
+import { hmac } from "../../../platform/crypto/seal.ts";
 import { uuidPattern } from "../../../platform/crypto/ids.ts";
 import { secondsUntil, takeTokens } from "../../../platform/database/token-bucket.ts";
 import { type FoundSchool, findSchoolByLinkName, findSchoolsByWords } from "../../../upstream/index.ts";

@@ -2,7 +2,7 @@ import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import type { ClientId } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAudit } from "../../../events/index.ts";
-import { seal, unseal } from "../../../platform/crypto/seal.ts";
+import { seal, unseal, hmac } from "../../../platform/crypto/seal.ts";
 import { type Bucket, takeTokens } from "../../../platform/database/token-bucket.ts";
 import { deleteGrant, findArtifact, type FoundArtifact } from "../storage/artifact.ts";
 import { committed, findOnlyPut, toTokenUse, toWrite } from "../storage/request.ts";
@@ -14,7 +14,6 @@ import { type AnswerApp, refuseToken } from "./answers.ts";
 import type { ProviderDeps, ShowPages } from "../deps.ts";
 import { keepHintedSchool, keepTypedHint } from "../login-hint.ts";
 import { bucketsOfAddress } from "../../../accounts/index.ts";
-import { hmac } from "../../../platform/crypto/hmac.ts";
 
 type Replay = { scope: string; answeredAt: number; body: { expires_in: number } };
 

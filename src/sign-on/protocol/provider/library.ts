@@ -22,7 +22,7 @@ import type { AnsweredInteraction } from "../storage/lookup.ts";
 import type { Store } from "../storage/store.ts";
 import { keepDescribed } from "../mount.ts";
 import { differentMechanism } from "../diagnosis.ts";
-import { hmac } from "../../../platform/crypto/hmac.ts";
+import { hmac } from "../../../platform/crypto/seal.ts";
 
 /** Source: RFC 8252 section 7.3. */
 const commandLineRedirectUri = /^http:\/\/127\.0\.0\.1:\d{1,5}\/callback$/;

@@ -26,7 +26,7 @@ import { listPublicRedirectUris } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
 import { recordAtHome } from "../../../accounts/index.ts";
 import { requestIdOf } from "./account.ts";
-import { hmac } from "../../../platform/crypto/hmac.ts";
+import { hmac } from "../../../platform/crypto/seal.ts";
 
 type Pages = ShowPages & UpstreamSteps;
 

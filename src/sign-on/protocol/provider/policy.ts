@@ -10,7 +10,7 @@ import { once, questions, getRequest } from "../storage/request.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "../deps.ts";
 import { makeBasePolicy, readIdTokenHint, setParameters } from "./library.ts";
-import { hmac } from "../../../platform/crypto/hmac.ts";
+import { hmac } from "../../../platform/crypto/seal.ts";
 import { findHintedPerson, hashHintedPerson, readableHint } from "../login-hint.ts";
 
 export const secondFactorPrompt = "second_factor";

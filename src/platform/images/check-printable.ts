@@ -1,3 +1,0 @@
-import { makePrintable } from "./printable-image.ts";
-
-export default (image: Uint8Array): boolean => makePrintable(image) !== null;
