@@ -261,6 +261,24 @@ test("one card is used twenty times in ten minutes at most", async () => {
   expect(statuses).toEqual([...Array<number>(20).fill(303), 429]);
 });
 
+test("a school behind one address signs in by card however many it is; wrong PINs use the limit of the address up", async () => {
+  await setCards({ secondStep: "PIN" });
+  const newCard = async () => makeCard(await makePupil());
+  const [first, second, third, last] = [await newCard(), await newCard(), await newCard(), await newCard()];
+  const use = async ({ url, pin }: Schemas["MadeLoginCard"], answer = pin!) => {
+    const browser = open("198.51.100.11");
+    return (await browser.submit(await browser.open(url!), "/card", { answer })).status;
+  };
+  const { rateLimit } = service.db.prisma;
+  const before = (await rateLimit.findMany()).map(({ key }) => key);
+  expect(await use(first)).toBe(200);
+  const oneTryLeft = new Date(service.clock().getTime() + 299_300);
+  await rateLimit.updateMany({ where: { key: { notIn: before } }, data: { fullAt: oneTryLeft } });
+  expect([await use(second), await use(third)]).toEqual([200, 200]);
+  expect(await use(last, last.pin === "0000" ? "1111" : "0000")).not.toBe(429);
+  expect(await use(last)).toBe(429);
+});
+
 const app = await make.app({ scopes: ["openid"] });
 await make.grant({ app: app.clientId, school });
 const appOrigin = new URL(app.redirectUri).origin;

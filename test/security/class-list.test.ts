@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { removeMembership } from "../../src/directory/index.ts";
 import { changeDirectory } from "../../src/access/index.ts";
 import { makeClassTeacher } from "../support/admin.ts";
-import type { Browser } from "../support/browser.ts";
+import { readForm, type Browser } from "../support/browser.ts";
 import {
   addressOfName,
   choosePictures,
@@ -143,6 +143,35 @@ test("a pupil whose card the school refuses does not slow the class", async () =
   await room.setCards();
   await signInByList(device, "Next M.");
   expect(await signedInAs(device)).toBe("Next");
+});
+
+test("pictures that are sent again after the sign-in give no further tries to the address", async () => {
+  const pupil = await room.makeReadyPupil("Ola");
+  minutesLater(1);
+  const before = (await prisma.rateLimit.findMany()).map(({ key }) => key);
+  const browser = room.open("198.51.100.9");
+  const page = await browser.submit(await browser.open(pupil.card.url!), "/card");
+  const cookie = browser
+    .cookies()
+    .map(({ name, value }) => `${name}=${value}`)
+    .join("; ");
+  const { fields } = readForm(page, "/card/pictures");
+  const body = new URLSearchParams({ ...fields, tapped: rabbitCode.slice(0, 2).join(" "), picture: rabbitCode[2]! });
+  const send = () =>
+    fetch(`${service.url}/card/pictures`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { cookie, "x-forwarded-for": "198.51.100.9" },
+      body,
+    });
+  const ofAddress = { key: { notIn: before } };
+  const fullAt = new Date(service.clock().getTime() + 60_000);
+  await prisma.rateLimit.updateMany({ where: ofAddress, data: { fullAt } });
+  const answers = await Promise.all(Array.from({ length: 6 }, send));
+  expect(answers.map(({ status }) => status)).toEqual(Array<number>(6).fill(303));
+  const rows = await prisma.rateLimit.findMany({ where: ofAddress });
+  const givenBack = rows.map((row) => fullAt.getTime() - row.fullAt.getTime());
+  expect(givenBack.filter((ms) => ms > 0)).toEqual([600]);
 });
 
 test("a photographed sequence is worth nothing without the card or an open list", async () => {

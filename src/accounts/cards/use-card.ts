@@ -7,6 +7,7 @@ import { withPrismaTransaction, type Db, type PrismaDb } from "../../platform/da
 import { empty, fields, findRows, join, run, sql, statement, table, update } from "../../platform/database/sql.ts";
 import type { Parameters, Sql, Value } from "../../platform/database/sql.ts";
 import {
+  giveBackSteps,
   giveTokensBack,
   makeForCount,
   secondsUntil,
@@ -57,6 +58,7 @@ type FoundRow = { [Name in keyof CardRow]: CardRow[Name] | null } & { taken: num
 export type Slowed = { kind: "slowed"; retryAfterSeconds: number };
 
 const card = table("loginCard", "card");
+const before = table("loginCard", "before");
 const person = table("person");
 const credential = table("credential");
 const role = table("staffRole", "role");
@@ -211,46 +213,57 @@ export async function checkAnswer(
   return "ended";
 }
 
-type UseParameters = Pick<UsableCard, "cardId" | "personId" | "schoolId"> & {
-  auditId: string;
-  at: Date;
-  requestId: string | undefined;
-};
+type UseParameters = BucketParameters &
+  Pick<UsableCard, "cardId" | "personId" | "schoolId"> & {
+    auditId: string;
+    at: Date;
+    triedAt: Date;
+    requestId: string | undefined;
+  };
 
-const useStatement = statement<UseParameters>(
-  (given) => sql`
-    WITH used AS (
-      ${update("loginCard", "card", {
-        lastUsedAt: given.at,
-        wrongAnswers: 0,
-        refusedAt: sql`NULL`,
-        refusedFor: sql`NULL`,
-      })}
-      WHERE ${card.id} = ${given.cardId} AND ${card.revokedAt} IS NULL
-      RETURNING ${given.auditId}::uuid AS id, ${given.at}::timestamptz AS at, NULL::text AS client_id,
-        ${given.personId}::uuid AS person_id, ${given.schoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
-        json_build_object('cardId', ${given.cardId}::uuid) AS detail),
-    recorded AS (${recordAuditFrom(sql`used`, "login_card_used", ["schoolId", "detail"])})
-    SELECT FROM used`,
-  "sign-in-card-use",
+// A success gives back what its try took from the address, so that a school behind one address is not slowed down.
+// Pictures can be sent again after the sign-in; a card that was used since its try gives nothing back.
+const useStatement = makeForCount((count) =>
+  statement<UseParameters>((given) => {
+    const { steps } = giveBackSteps(given, count, sql`EXISTS (SELECT FROM used WHERE is_first)`);
+    return sql`
+      WITH used AS (
+        ${update("loginCard", "card", {
+          lastUsedAt: given.at,
+          wrongAnswers: 0,
+          refusedAt: sql`NULL`,
+          refusedFor: sql`NULL`,
+        })}
+        FROM (SELECT ${before.id}, coalesce(${before.lastUsedAt} < ${given.triedAt}, true) AS is_first
+          FROM ${before} WHERE ${before.id} = ${given.cardId} FOR UPDATE) AS tried
+        WHERE ${card.id} = tried.id AND ${card.revokedAt} IS NULL
+        RETURNING ${given.auditId}::uuid AS id, ${given.at}::timestamptz AS at, NULL::text AS client_id,
+          ${given.personId}::uuid AS person_id, ${given.schoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
+          json_build_object('cardId', ${given.cardId}::uuid) AS detail, is_first),
+      ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "login_card_used", ["schoolId", "detail"])})`])}
+      SELECT FROM used`;
+  }, `sign-in-card-use.${count}`),
 );
 
-/** Records that a card signs in. Returns false if it was revoked meanwhile. */
+type CardUse = { at: Date; triedAt: Date; address: string; key: Buffer; requestId: string | undefined };
+
+/** Records that a card signs in, after a try that `checkCardUse` counted. Returns false if it was revoked meanwhile. */
 export async function recordCardUse(
   db: Db,
   { cardId, personId, schoolId }: UsableCard,
-  { at, requestId }: { at: Date; requestId: string | undefined },
+  { at, triedAt, address, key, requestId }: CardUse,
 ): Promise<boolean> {
-  const given = { cardId, personId, schoolId, at, requestId, auditId: makeUuid(at) };
-  return (await run(db.pool, useStatement, given)) === 1;
+  const places = placesOf(address, key);
+  const given = { cardId, personId, schoolId, at, triedAt, requestId, auditId: makeUuid(at) };
+  return (await run(db.pool, useStatement(places.length), { ...given, ...toBucketParameters(places) })) === 1;
 }
 
 const cardBucket = { capacity: 20, refillSeconds: 600 };
 
-function bucketsOf({ token, address }: Use, key: Buffer): Bucket[] {
-  const makeKey = makeKeyMaker(key);
-  return [
-    { key: makeKey("card", hashCardToken(token).toString("hex")), ...cardBucket },
-    ...bucketsOfAddress(address, addressBuckets, (kind, part) => makeKey(`card ${kind}`, part)),
-  ];
-}
+const placesOf = (address: string, key: Buffer): Bucket[] =>
+  bucketsOfAddress(address, addressBuckets, (kind, part) => makeKeyMaker(key)(`card ${kind}`, part));
+
+const bucketsOf = ({ token, address }: Use, key: Buffer): Bucket[] => [
+  { key: makeKeyMaker(key)("card", hashCardToken(token).toString("hex")), ...cardBucket },
+  ...placesOf(address, key),
+];

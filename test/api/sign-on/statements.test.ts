@@ -81,7 +81,7 @@ test("a sign-on with a card takes 12 statements in a new browser", async () => {
     "sign-on.findAnyStay",
     "sign-in-card-find.0",
     "sign-in-card-find.2",
-    "sign-in-card-use",
+    "sign-in-card-use.1",
     "sign-on.findInteractions",
     "sign-on.findAnswers",
     "sign-on.write",

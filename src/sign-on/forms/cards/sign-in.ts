@@ -40,7 +40,7 @@ const cookieName = "_card";
 const cookie = { signed: true, path: "/" };
 const cookieSeconds = 600;
 const sealedCard = ({ secrets }: InteractionDeps) =>
-  makeSealed<{ token: string; isAnswered?: boolean }>(secrets.cardCookies, "scanned card", cookieSeconds);
+  makeSealed<{ token: string; answeredAt?: number }>(secrets.cardCookies, "scanned card", cookieSeconds);
 
 /**
  * Serves the sign-in by card. The address in the QR code stores the card in a cookie and leaves the address bar at
@@ -67,14 +67,17 @@ function keepCard(request: PageRequest): void {
   res.redirect(303, isCardToken(token) ? cardPath : `${cardPath}?unknown`);
 }
 
-/** The scanned card; only this browser holds `browser`. `isAnswered`: the button was pressed, with a right answer. */
-type ScannedCard = { token: string; browser: string; isAnswered: boolean };
+/**
+ * The scanned card; only this browser holds `browser`. `answeredAt`: when the button was pressed, with a right answer,
+ * in ms since 1970.
+ */
+type ScannedCard = { token: string; browser: string; answeredAt: number | null };
 
 function readCard(request: PageRequest): ScannedCard | null {
   const browser = readCookie(request, cookieName, cookie);
   if (!browser) return null;
   const card = sealedCard(request.deps).read(browser, request.deps.clock());
-  return card && { token: card.token, browser, isAnswered: card.isAnswered === true };
+  return card && { token: card.token, browser, answeredAt: card.answeredAt ?? null };
 }
 
 const sendAlone = (request: PageRequest, page: Page): void =>
@@ -129,14 +132,16 @@ async function useCard(request: PageRequest): Promise<void> {
     : await checkAnswer(db, card, { answer, key: secrets.cardAnswers, at, requestId });
   if (checked === "wrong") return showForm(request, card, { browser, isWrong: true });
   if (checked === "ended") return showProblem(request, { reason: "ended" });
-  if (card.pictures === null) return finish(request, card);
-  setCookie(request, cookieName, sealedCard(request.deps).write({ token, isAnswered: true }, at), cookie);
+  if (card.pictures === null) return finish(request, card, at);
+  setCookie(request, cookieName, sealedCard(request.deps).write({ token, answeredAt: at.getTime() }, at), cookie);
   redirect(request, picturesPath);
 }
 
-async function finish(request: PageRequest, card: UsableCard): Promise<void> {
-  const use = { at: request.deps.clock(), requestId: requestIdOf(request) };
-  if (!(await recordCardUse(request.deps.db, card, use))) return showProblem(request, { reason: "invalid" });
+async function finish(request: PageRequest, card: UsableCard, triedAt: Date): Promise<void> {
+  const { db, clock, secrets } = request.deps;
+  const place = { address: request.req.ip ?? "", key: secrets.signInTraces };
+  const use = { at: clock(), triedAt, ...place, requestId: requestIdOf(request) };
+  if (!(await recordCardUse(db, card, use))) return showProblem(request, { reason: "invalid" });
 
   const waiting = await findWaiting(request);
   setCookie(request, cookieName, null, cookie);
@@ -147,15 +152,16 @@ async function finish(request: PageRequest, card: UsableCard): Promise<void> {
 
 /** Calls the handler for a card that still needs the pictures of its holder. */
 const withCard =
-  (handle: (request: PageRequest, card: UsableCard) => void | Promise<void>) =>
+  (handle: (request: PageRequest, card: UsableCard, triedAt: Date) => void | Promise<void>) =>
   async (request: PageRequest): Promise<void> => {
     const { deps, req } = request;
     const scanned = readCard(request);
-    if (scanned?.isAnswered !== true) return showProblem(request, { reason: "again" });
+    if (scanned === null || scanned.answeredAt === null) return showProblem(request, { reason: "again" });
     const check = await checkCard(deps.db, { token: scanned.token, at: deps.clock(), address: req.ip ?? "" });
     if (check.kind !== "usable") return showProblem(request, check);
     if (check.card.pictures === "LOCKED") return showProblem(request, { reason: "locked" });
-    return check.card.pictures === null ? finish(request, check.card) : handle(request, check.card);
+    const triedAt = new Date(scanned.answeredAt);
+    return check.card.pictures === null ? finish(request, check.card, triedAt) : handle(request, check.card, triedAt);
   };
 
 function showPad(request: PageRequest, { firstName: name }: UsableCard, pad: ReturnType<typeof emptyPad>): void {
@@ -171,7 +177,7 @@ const stepOf = ({ pictures }: UsableCard) => (pictures === "NONE" ? "choose" : "
 const showPictures = (request: PageRequest, card: UsableCard): void => showPad(request, card, emptyPad(stepOf(card)));
 
 /** A pupil chooses their pictures the first time, and taps them from then on. */
-async function usePictures(request: PageRequest, card: UsableCard): Promise<void> {
+async function usePictures(request: PageRequest, card: UsableCard, triedAt: Date): Promise<void> {
   const { db, clock, secrets } = request.deps;
   const step = stepOf(card);
   if (!isOwnForm(request, picturesPath)) return showPad(request, card, emptyPad(step, "again"));
@@ -184,5 +190,5 @@ async function usePictures(request: PageRequest, card: UsableCard): Promise<void
   const answer = step === "choose" ? "right" : await tryPictures(db, given, origin);
   if (answer === "wrong") return showPad(request, card, emptyPad(step, "wrong"));
   if (answer === "ended") return showProblem(request, { reason: "locked" });
-  return finish(request, card);
+  return finish(request, card, triedAt);
 }
