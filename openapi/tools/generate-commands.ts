@@ -96,7 +96,7 @@ function makeCommand(bundle: Document, { path, method, operation, description }:
   };
   const isChange = method === "patch" || rest.keeps === true;
   // A command without changes prints the record.
-  const { get = operation } = bundle.paths[path] as { get?: Operation };
+  const { get = operation } = bundle.paths[(rest["reads"] as string | undefined) ?? path] as { get?: Operation };
   checkTemplates(bundle, rest, new Set(inputs.flatMap(({ name }) => name.split("."))), [operation, get]);
   return {
     summary,

@@ -1,10 +1,8 @@
-import { openAsBlob } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { bodyOf, omitUndefined, readTagged, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
+import { makeApiCommand, type Result, type Verbs } from "./command.ts";
 import type { Extension, Extensions } from "./contract-commands.ts";
+import { openFile, sendFile, writeNewFile } from "./files.ts";
 import { done, recordLines } from "./lines.ts";
-import { writeNewFile } from "./new-file.ts";
 import { argsNamed, option, required, UsageError } from "./option.ts";
 
 const ofApp = "/admin/v1/apps/{clientId}";
@@ -38,27 +36,12 @@ const showReceipt = ({ receipt, schoolName, agreement }: Schemas["AgreementProof
 });
 
 async function readDraft(file: string): Promise<Schemas["AgreementInput"]> {
-  const text = await readFile(file, "utf8").catch(() => {
-    throw new UsageError(`The file '${file}' cannot be read.`);
-  });
+  const text = await (await openFile(file)).text();
   try {
     return JSON.parse(text) as Schemas["AgreementInput"];
   } catch {
     throw new UsageError(`The file '${file}' is not JSON.`);
   }
-}
-
-async function uploadPdf({ api }: Service, path: { clientId: string }, file: string): Promise<void> {
-  const pdf = await openAsBlob(file).catch(() => {
-    throw new UsageError(`The file '${file}' cannot be read.`);
-  });
-  await api.PUT(`${draftPath}/pdf`, {
-    params: { path },
-    // The contract's binary text is the bytes of the file.
-    body: pdf as unknown as string,
-    bodySerializer: (body) => body,
-    headers: { "Content-Type": "application/octet-stream" },
-  });
 }
 
 const filed = (file: string, read: () => Promise<unknown>): Promise<Result> =>
@@ -75,9 +58,10 @@ export const verbs: Verbs = {
       file: required(option.text("The draft, as /docs/admin of the service describes it (putAgreementDraft).", "path")),
       pdf: option.text("The document, in place of a text in the draft.", "path"),
     },
-    run: async (service, { args: path, options: { file, pdf } }) => {
-      await service.api.PUT(draftPath, { params: { path }, body: await readDraft(file) });
-      if (pdf !== undefined) await uploadPdf(service, path, pdf);
+    run: async ({ api }, { args: path, options: { file, pdf } }) => {
+      const params = { path };
+      await api.PUT(draftPath, { params, body: await readDraft(file) });
+      if (pdf !== undefined) await api.PUT(`${draftPath}/pdf`, { params, ...sendFile(await openFile(pdf)) });
       return done("Draft written. Schools see it once it is published.", path);
     },
   }),

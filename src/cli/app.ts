@@ -4,7 +4,7 @@ import type { Result } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { recordLines } from "./lines.ts";
 import { UsageError } from "./option.ts";
-import { readKeyFile } from "./public-keys.ts";
+import { readKeyFile } from "./files.ts";
 
 type AdminApp = Schemas["AdminApp"];
 type SignOnAttempt = Schemas["SignOnAttempt"];
@@ -74,3 +74,14 @@ export const extensions: Extensions = {
   show: { print: show },
   "sign-ons": { print: showSignOns },
 };
+
+const previewed = ({ people }: Schemas["IdMovePreview"]): Result => ({
+  lines: [`${people} people would keep their id until the cut-over. Nothing was changed.`],
+  quiet: [String(people)],
+  data: { people },
+});
+
+const started = (answer: Schemas["IdMove"] | Schemas["IdMovePreview"]) =>
+  "state" in answer ? undefined : previewed(answer);
+
+export const idMoveExtensions: Extensions = { start: { print: started } };

@@ -3,7 +3,7 @@ import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { counted, nameOf } from "./lines.ts";
-import { writeNewFile } from "./new-file.ts";
+import { writeNewFile } from "./files.ts";
 import { argsNamed, option, required, UsageError } from "./option.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";

@@ -1,7 +1,7 @@
 import type { Authentication } from "../../clients/tools/src/check-app/index.ts";
 import { makeOwnCommand } from "./command.ts";
 import { option, UsageError } from "./option.ts";
-import { readKeyFile } from "./public-keys.ts";
+import { readKeyFile } from "./files.ts";
 
 const defaults = {
   port: 4499,

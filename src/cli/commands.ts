@@ -5,7 +5,7 @@ import type { Commands } from "./command.ts";
 import { completion } from "./completion.ts";
 import { contractNouns } from "./contract-nouns.ts";
 import { listen } from "./listen.ts";
-import { logout } from "./logout.ts";
+import { logout } from "./remote-login.ts";
 import { partnerParts, remote } from "./partner-commands.ts";
 import { serviceCommands } from "./service.ts";
 import { watchCommands } from "./watch.ts";
@@ -20,7 +20,7 @@ export const commands: Commands = {
     upstream: () => import("./upstream.ts"),
     card: () => import("./card.ts"),
     handover: () => import("./handover.ts"),
-    group: () => import("./group.ts"),
+    group: async () => ({ extensions: (await import("./membership.ts")).groupExtensions }),
     membership: () => import("./membership.ts"),
     retention: () => import("./retention.ts"),
     sync: () => import("./sync.ts"),

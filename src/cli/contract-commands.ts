@@ -12,7 +12,7 @@ import {
   wholeList,
   type Columns,
 } from "./lines.ts";
-import { writeNewFile } from "./new-file.ts";
+import { writeNewFile } from "./files.ts";
 import { argument, option, required, UsageError, type Argument, type Option } from "./option.ts";
 import { fill, fillData, fillLines, holds } from "./template.ts";
 
@@ -66,6 +66,8 @@ export type ContractCommand = {
   /** A table of the items at `of` in the answer. */
   table?: { of: string; columns: Readonly<Record<string, string>> };
   lines?: string | readonly string[];
+  /** The record that is read after the change, whose properties are printed. */
+  reads?: string;
   /** What the changed record is called; it is read before and after, and the changed properties are printed. */
   updated?: string;
   /** The line after the response was written to a new file. */
@@ -176,7 +178,7 @@ function put(object: Record<string, unknown>, path: string, value: unknown): voi
 }
 
 async function readContent(file: string, name: string): Promise<string> {
-  const content = (await readFile(file, "utf8")).trim();
+  const content = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)).trim();
   if (content === "") throw new UsageError(`--${name}: the file is empty.`);
   return content;
 }
@@ -235,7 +237,9 @@ async function run(service: Service, command: ContractCommand, { args, options, 
   }
   const sent = { ...request, body: await makeBody() };
   if (command.list !== undefined) return readList(service, command, { request: sent, options, extension });
-  const answer = (await extension.send?.(service, sent, options)) ?? (await send(service, command, sent));
+  let answer = (await extension.send?.(service, sent, options)) ?? (await send(service, command, sent));
+  if (command.reads !== undefined)
+    answer = await api.bodyOf(client(service, "get", command.reads, { path: request.path, query: {} }));
   return extension.print?.(answer as never, options) ?? printAnswer(command, answer, [sent.body, request.query, args]);
 }
 
@@ -285,8 +289,10 @@ async function writeAnswer(
   const file = String(options["file"]);
   const header = command.takesKey === true ? api.withIdempotencyKey().header : {};
   await writeNewFile(file, async () => {
-    const { data } = await client(service, command.method, command.path, { ...request, header }, true);
-    return { content: data as ReadableStream<Uint8Array> };
+    const { data, response } = await client(service, command.method, command.path, { ...request, header }, true);
+    const content = data as ReadableStream<Uint8Array>;
+    if (!response.headers.get("Content-Type")?.startsWith("application/json")) return { content };
+    return { content: `${JSON.stringify(await new Response(content).json(), null, 2)}\n` };
   });
   return printAnswer({ data: { file: "$file" }, ...command, lines: command.file! }, undefined, [
     { file },

@@ -1,11 +1,10 @@
-import { openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { maxFaults } from "../imports/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import type { Service } from "./command.ts";
-import { UsageError } from "./option.ts";
+import { openFile, sendFile } from "./files.ts";
 
 type Import = Schemas["Import"];
 
@@ -50,14 +49,6 @@ export type NewImport = {
   choosesColumns: boolean | undefined;
 };
 
-async function openFile(path: string): Promise<Blob> {
-  try {
-    return await openAsBlob(path);
-  } catch {
-    throw new UsageError(`The file '${path}' cannot be read.`);
-  }
-}
-
 export async function previewImport(service: Service, request: NewImport): Promise<Import> {
   const { path, schoolId, mode, people, carryOvers, schoolYear, choosesColumns } = request;
   const file = await openFile(path);
@@ -71,10 +62,7 @@ export async function previewImport(service: Service, request: NewImport): Promi
   const created = await bodyOf(
     service.api.POST("/admin/v1/imports", {
       params: { query, ...withIdempotencyKey() },
-      // The contract's binary text is the bytes of the file.
-      body: file as unknown as string,
-      bodySerializer: (body) => body,
-      headers: { "Content-Type": "application/octet-stream" },
+      ...sendFile(file),
     }),
   );
   const record = await waitFor(service, created);

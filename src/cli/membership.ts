@@ -2,6 +2,7 @@ import type { GroupId, PersonId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { bodyOf, omitUndefined } from "./admin-api.ts";
 import { makeApiCommand, type Service, type Verbs } from "./command.ts";
+import { withOwnId, type Extensions } from "./contract-commands.ts";
 import { done } from "./lines.ts";
 import { argsNamed, option, required, schoolRoles } from "./option.ts";
 
@@ -46,4 +47,8 @@ export const verbs: Verbs = {
       return done(line, { group: path.groupId, person: path.personId, role: wanted, changed });
     },
   }),
+};
+
+export const groupExtensions: Extensions = {
+  create: withOwnId(async () => (await import("./local/own-ids.ts")).createGroupWithId),
 };

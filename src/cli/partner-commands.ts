@@ -4,14 +4,13 @@ import type { Commands, NounEntry } from "./command.ts";
 import { completion } from "./completion.ts";
 import { partnerNouns, type Parts } from "./contract-nouns.ts";
 import { listen } from "./listen.ts";
-import { logout } from "./logout.ts";
-import { login } from "./remote-login.ts";
+import { login, logout } from "./remote-login.ts";
 import { watchCommands } from "./watch.ts";
 
 /** What nouns of the contract have beside it, by the noun. */
 export const partnerParts: Parts = {
   app: () => import("./app.ts"),
-  "id-move": () => import("./id-move.ts"),
+  "id-move": async () => ({ extensions: (await import("./app.ts")).idMoveExtensions }),
   sandbox: () => import("./sandbox.ts"),
   agreement: () => import("./agreement.ts"),
   webhook: () => import("./webhook.ts"),

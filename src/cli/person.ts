@@ -1,12 +1,11 @@
 import type { PersonId } from "../directory/index.ts";
 import { bodyOf, listFirst } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
-import { makeApiCommand, makeMachineCommand, type Result, type Service, type Verbs } from "./command.ts";
+import { makeApiCommand, makeMachineCommand, type Result, type Verbs } from "./command.ts";
 import { withOwnId, type Extensions } from "./contract-commands.ts";
-import { defaultLimit, done, listOptions, listResult, nameOf, recordLines } from "./lines.ts";
+import { defaultLimit, listOptions, listResult, nameOf, recordLines } from "./lines.ts";
 import type { Columns } from "./lines.ts";
-import { writeNewFile } from "./new-file.ts";
-import { argsNamed, argument, option, required, UsageError } from "./option.ts";
+import { argument, option, UsageError } from "./option.ts";
 
 type AdminPerson = Schemas["AdminPerson"];
 type NewName = NonNullable<Schemas["PersonNameInput"]>;
@@ -37,8 +36,6 @@ const foundColumns: Columns<FoundPerson> = {
 };
 
 const people = "/admin/v1/people";
-const onePerson = `${people}/{personId}` as const;
-const args = argsNamed("personId");
 
 function show(person: AdminPerson): Result {
   const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = person;
@@ -60,28 +57,6 @@ function show(person: AdminPerson): Result {
 }
 
 export const verbs: Verbs = {
-  "soft-delete": makeApiCommand({
-    summary: "Delete a person who can be restored until the restore window ends. They cannot sign in meanwhile.",
-    args,
-    run: async (service, { args: { personId: id } }) => {
-      const purgeAt = await softDeletePerson(service, id);
-      const line = `Person deleted. They can be restored until ${purgeAt}.`;
-      return done(line, { id, status: "SOFT_DELETED", purgeAt });
-    },
-  }),
-  data: makeApiCommand({
-    summary: "Write everything that is stored about a person to a new file (JSON), to answer their request.",
-    args,
-    options: { file: required(option.text("The file; it must not exist.", "path")) },
-    remoteOnly: "The service collects it.",
-    run: async ({ api }, { args: path, options: { file } }) => {
-      await writeNewFile(file, async () => {
-        const data = await bodyOf(api.GET(`${onePerson}/data`, { params: { path } }));
-        return { content: `${JSON.stringify(data, null, 2)}\n` };
-      });
-      return { lines: [`What is stored about the person is in ${file}.`], quiet: [file], data: { file } };
-    },
-  }),
   "prove-erased": makeMachineCommand({
     summary:
       "Search the database, logs and dumps for what is left of a person who was deleted for good; asks for their names. Exits with 1 if something is left that should not be.",
@@ -131,13 +106,6 @@ export const verbs: Verbs = {
 
 const attributesOf = (periods: readonly Schemas["DisclosurePeriod"][]): string =>
   [...new Set(periods.flatMap(({ attributes }) => attributes))].join(", ");
-
-/** Returns until when the person can be restored. */
-export async function softDeletePerson({ api }: Service, personId: PersonId): Promise<string | null> {
-  const params = { path: { personId } };
-  await api.POST(`${onePerson}/soft-deletion`, { params });
-  return (await bodyOf(api.GET(onePerson, { params }))).purgeAt;
-}
 
 const disclosureColumns: Columns<Schemas["Disclosure"]> = {
   app: ({ name }) => name,

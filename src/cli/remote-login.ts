@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { commandLineClientId } from "../access/token.ts";
+import { AppError } from "../platform/errors.ts";
 import { bodyOf } from "./admin-api.ts";
 import { makeOwnCommand, type OwnTools } from "./command.ts";
 import { done, nameOf } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { readAddress } from "./remote/discovery.ts";
-import { localName, type KnownRemote, type Remotes } from "./remote/remotes-file.ts";
-import { actorOf, type Credentials } from "./remote/token.ts";
+import { findRemote, localName, type KnownRemote, type Remotes } from "./remote/remotes-file.ts";
+import { actorOf, revoke, type Credentials } from "./remote/token.ts";
 
 const nameShape = /^[a-z0-9][a-z0-9.:_-]*$/i;
 
@@ -76,5 +77,26 @@ export const login = makeOwnCommand({
     const next = `Commands act on it with --remote ${called}, with SCHULTOR_REMOTE=${called}, or all after: schultor remote use ${called}`;
     const data = { name: called, address, clientId: credentials.clientId, roles: held };
     return { ...done(line, data), lines: tools.isForPartners ? [line] : [line, next] };
+  },
+});
+
+export const logout = makeOwnCommand({
+  summary:
+    "End the login at a remote service, and forget it; the one that is used, or the only one, if --name is left out.",
+  options: { name: option.text("Its name or address.", "name|address") },
+  run: async ({ remotes, tell }, { options: { name } }) => {
+    const { used, known } = await remotes.read();
+    const wanted = name ?? used ?? (known.length === 1 ? known[0]!.name : undefined);
+    const found = wanted === undefined ? null : findRemote({ used, known }, wanted);
+    if (found === null)
+      throw new AppError("not_found", "remote_not_found", "Which remote service? Give its name: --name <name>.");
+    const left = known.filter((remote) => remote.name !== found.name);
+    await remotes.write({ used: used === found.name ? null : used, known: left });
+    const { name: called, address } = found;
+    if (!("refreshToken" in found))
+      return done(`Logged out of ${address}. Its secret is no longer kept here.`, { name: called, address });
+    const { makeFetch } = await import("./remote/connect.ts");
+    await revoke(address, found.refreshToken, makeFetch(tell));
+    return done(`Logged out of ${address}.`, { name: called, address });
   },
 });

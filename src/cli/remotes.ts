@@ -1,9 +1,8 @@
 import { AppError } from "../platform/errors.ts";
 import { makeOwnCommand, type Verbs } from "./command.ts";
 import { done, wholeList, type Columns } from "./lines.ts";
-import { logout } from "./logout.ts";
 import { argument } from "./option.ts";
-import { login } from "./remote-login.ts";
+import { login, logout } from "./remote-login.ts";
 import { connectRemote } from "./remote/connect.ts";
 import { bodyOf } from "./admin-api.ts";
 import { actorOf } from "./remote/token.ts";

@@ -1,24 +1,8 @@
-import { readFile } from "node:fs/promises";
 import type { Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Verbs } from "./command.ts";
+import type { Result } from "./command.ts";
 import { withOwnId, type Extensions } from "./contract-commands.ts";
-import { done, recordLines } from "./lines.ts";
-import { argsNamed, option, UsageError } from "./option.ts";
-import { dashed } from "./read-call.ts";
-
-function show(shown: Schemas["AdminSchool"]): Result {
-  const { id, address, location, ...named } = shown;
-  const parts = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`];
-  const lines = recordLines({
-    id,
-    ...Object.fromEntries(
-      Object.entries(named).map(([name, value]) => [dashed(name).replaceAll("-", " "), value] as const),
-    ),
-    address: parts.filter(Boolean).join(", "),
-    country: `${location.country}-${location.state}`,
-  });
-  return { lines, quiet: [id], data: shown };
-}
+import { recordLines } from "./lines.ts";
+import { option } from "./option.ts";
 
 function showRecord(data: Schemas["ProcessingRecord"], language: "de" | "en"): Result {
   const { activities } = data;
@@ -43,31 +27,10 @@ function showRecord(data: Schemas["ProcessingRecord"], language: "de" | "en"): R
   };
 }
 
-const letter = "/admin/v1/schools/{schoolId}/parent-letter";
-
-export const verbs: Verbs = {
-  "set-letter": makeApiCommand({
-    summary: "Change the text of the letter to parents.",
-    args: argsNamed("schoolId"),
-    options: {
-      file: option.text("A text file in UTF-8.", "path"),
-      default: option.flag("Use the default text again."),
-    },
-    run: async ({ api }, { args: path, options: { file, default: isDefault } }) => {
-      if (isDefault === (file !== undefined)) throw new UsageError("Give either --file or --default.");
-      const utf8 = new TextDecoder("utf-8", { fatal: true });
-      const text = file === undefined ? null : utf8.decode(await readFile(file)).trim();
-      await api.PUT(letter, { params: { path }, body: { text } });
-      return done("Letter to parents changed.", { id: path.schoolId, text });
-    },
-  }),
-};
-
 const languages = ["de", "en"] as const;
 
 export const extensions: Extensions = {
   create: withOwnId(async () => (await import("./local/own-ids.ts")).createSchoolWithId),
-  show: { print: show },
   letter: {
     print: (shown: Schemas["ParentLetter"]) => ({
       lines: [shown.text ?? shown.defaults.en],

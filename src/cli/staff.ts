@@ -2,11 +2,11 @@ import type { ClientId } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { everything, listRoles, type StaffRoleName } from "../staff/index.ts";
 import { bodyOf, listAll, requireMachine, withIdempotencyKey } from "./admin-api.ts";
-import { makeApiCommand, type Machine, type Result, type Service, type Verbs } from "./command.ts";
+import type { Machine, Result, Service } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { counted, defaultLimit, done, listResult, timeOf, type Columns } from "./lines.ts";
-import { argsNamed, option, UsageError } from "./option.ts";
-import { readName, softDeletePerson, type NameOptions } from "./person.ts";
+import { option, UsageError } from "./option.ts";
+import { readName, type NameOptions } from "./person.ts";
 
 type Listed = {
   school?: SchoolId;
@@ -46,17 +46,6 @@ async function giveClassTeachers({ api }: Service, path: { schoolId: SchoolId },
   const given = personIds.length === 0 ? [] : await bodyOf(giving());
   return { ...done(`${counted(given.length, "role")} given.`, { given }), quiet: given.map(({ id }) => id) };
 }
-
-export const verbs: Verbs = {
-  delete: makeApiCommand({
-    summary: "Delete an account; never the last operator's. Until the restore window ends: person restore.",
-    args: argsNamed("personId"),
-    run: async (service, { args: { personId: id } }) => {
-      const purgeAt = await softDeletePerson(service, id);
-      return done(`Account deleted. It can be restored until ${purgeAt}.`, { id, purgeAt });
-    },
-  }),
-};
 
 export const extensions: Extensions = {
   list: {

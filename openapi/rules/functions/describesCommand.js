@@ -10,6 +10,7 @@ const print = [
   "record",
   "table",
   "lines",
+  "reads",
   "like",
   "fails",
   "updated",

@@ -8,7 +8,7 @@ import { AppError } from "../../platform/errors.ts";
 import type { OutboundPolicy } from "../../platform/outbound/guarded-request.ts";
 import type { Upstream } from "../../upstream/index.ts";
 import type { Machine } from "../command.ts";
-import { readRefusal } from "../remote/send.ts";
+import { readRefusal } from "../remote/connect.ts";
 
 /** Not called: requests stay in this process. */
 const baseUrl = "http://local.invalid";
