@@ -5004,30 +5004,6 @@ export interface components {
             helpText: string | null;
         };
         /**
-         * @description What kind of provider it is: `ISERV`, `ENTRA` (Microsoft Entra ID), `GOOGLE` (Google Workspace), or `OIDC` (any other OpenID Provider).
-         * @example ISERV
-         * @enum {string}
-         */
-        UpstreamProfile: "ISERV" | "ENTRA" | "GOOGLE" | "OIDC";
-        /**
-         * @description How the service authenticates at the token endpoint of the provider: with its secret by HTTP Basic, or in the body.
-         * @example client_secret_post
-         * @enum {string}
-         */
-        UpstreamAuthMethod: "client_secret_basic" | "client_secret_post";
-        /**
-         * @description The field of the roster: the id in the source system, the user name, or the id of the person.
-         * @example SOURCE_SYSTEM_IDENTIFIER
-         * @enum {string}
-         */
-        UpstreamRuleField: "SOURCE_SYSTEM_IDENTIFIER" | "USERNAME" | "PERSON_ID";
-        /**
-         * @description What is done to both sides before they are compared exactly. `WITHOUT_DOMAIN` drops everything from the first `@` on, `LOWER_CASE` is about the letters A to Z.
-         * @example TRIM
-         * @enum {string}
-         */
-        UpstreamNormalisation: "TRIM" | "LOWER_CASE" | "WITHOUT_LEADING_ZEROS" | "WITHOUT_DOMAIN";
-        /**
          * @description `DRAFT`: not yet set up. `ON`: people sign in. `OFF`: nobody does.
          * @example ON
          * @enum {string}
@@ -5200,6 +5176,30 @@ export interface components {
              */
             updatedAt: string;
         };
+        /**
+         * @description What kind of provider it is: `ISERV`, `ENTRA` (Microsoft Entra ID), `GOOGLE` (Google Workspace), or `OIDC` (any other OpenID Provider).
+         * @example ISERV
+         * @enum {string}
+         */
+        UpstreamProfile: "ISERV" | "ENTRA" | "GOOGLE" | "OIDC";
+        /**
+         * @description How the service authenticates at the token endpoint of the provider: with its secret by HTTP Basic, or in the body.
+         * @example client_secret_post
+         * @enum {string}
+         */
+        UpstreamAuthMethod: "client_secret_basic" | "client_secret_post";
+        /**
+         * @description The field of the roster: the id in the source system, the user name, or the id of the person.
+         * @example SOURCE_SYSTEM_IDENTIFIER
+         * @enum {string}
+         */
+        UpstreamRuleField: "SOURCE_SYSTEM_IDENTIFIER" | "USERNAME" | "PERSON_ID";
+        /**
+         * @description What is done to both sides before they are compared exactly. `WITHOUT_DOMAIN` drops everything from the first `@` on, `LOWER_CASE` is about the letters A to Z.
+         * @example TRIM
+         * @enum {string}
+         */
+        UpstreamNormalisation: "TRIM" | "LOWER_CASE" | "WITHOUT_LEADING_ZEROS" | "WITHOUT_DOMAIN";
         /** @description A new connection. Properties that are left out are as the profile says. */
         UpstreamConnectionInput: {
             /**
@@ -5855,12 +5855,6 @@ export interface components {
              */
             weekdays: number[];
         } | null;
-        /**
-         * @description What a card asks for besides its QR code: `PICTURE`, one of nine pictures, or `PIN`, four digits.
-         * @example NONE
-         * @enum {string}
-         */
-        CardSecondStep: "NONE" | "PICTURE" | "PIN";
         /** @description When and where QR codes on a school's login cards work. */
         CardSettings: {
             /**
@@ -5903,6 +5897,12 @@ export interface components {
              */
             classLists: boolean;
         };
+        /**
+         * @description What a card asks for besides its QR code: `PICTURE`, one of nine pictures, or `PIN`, four digits.
+         * @example NONE
+         * @enum {string}
+         */
+        CardSecondStep: "NONE" | "PICTURE" | "PIN";
         /** @description The new settings of a school's login cards; they replace all old ones. */
         CardSettingsInput: {
             /**
@@ -7629,12 +7629,6 @@ export interface components {
             /** @description The steps of the decision, in order. */
             steps: components["schemas"]["SignInStep"][];
         };
-        /**
-         * @description A class, a course, or another group.
-         * @example KLASSE
-         * @enum {string}
-         */
-        GroupType: "KLASSE" | "KURS" | "SONSTIG";
         /** @description A group of a school. */
         AdminGroup: {
             /**
@@ -7663,6 +7657,12 @@ export interface components {
              */
             members: number;
         };
+        /**
+         * @description A class, a course, or another group.
+         * @example KLASSE
+         * @enum {string}
+         */
+        GroupType: "KLASSE" | "KURS" | "SONSTIG";
         /** @description A new group. */
         GroupInput: {
             /**
@@ -7878,18 +7878,6 @@ export interface components {
             hostKeyFingerprint: string | null;
         };
         /**
-         * @description A day of the week.
-         * @example SATURDAY
-         * @enum {string}
-         */
-        RosterDay: "MONDAY" | "TUESDAY" | "WEDNESDAY" | "THURSDAY" | "FRIDAY" | "SATURDAY" | "SUNDAY";
-        /**
-         * @description `PREVIEW`: somebody applies each import. `UNLESS_HELD`: an import is applied by itself unless something unusual holds it.
-         * @example UNLESS_HELD
-         * @enum {string}
-         */
-        RosterApplies: "PREVIEW" | "UNLESS_HELD";
-        /**
          * @description `ON`: it runs at its times. `OFF`: it runs for nobody.
          * @example ON
          * @enum {string}
@@ -8032,6 +8020,18 @@ export interface components {
              */
             updatedAt: string;
         };
+        /**
+         * @description A day of the week.
+         * @example SATURDAY
+         * @enum {string}
+         */
+        RosterDay: "MONDAY" | "TUESDAY" | "WEDNESDAY" | "THURSDAY" | "FRIDAY" | "SATURDAY" | "SUNDAY";
+        /**
+         * @description `PREVIEW`: somebody applies each import. `UNLESS_HELD`: an import is applied by itself unless something unusual holds it.
+         * @example UNLESS_HELD
+         * @enum {string}
+         */
+        RosterApplies: "PREVIEW" | "UNLESS_HELD";
         /** @description A new roster connection, switched off. `listRosterSources` says which settings a kind needs. */
         RosterConnectionInput: {
             /**
@@ -9333,12 +9333,6 @@ export interface components {
             classesThen: string[];
         };
         /**
-         * @description Whether an app can keep a secret. A `PUBLIC` app has no secret and must use PKCE.
-         * @example CONFIDENTIAL
-         * @enum {string}
-         */
-        AppType: "CONFIDENTIAL" | "PUBLIC";
-        /**
          * @description How an app authenticates at the endpoints for tokens: with its secret by HTTP Basic, with its secret in the body, with a JWT that it
          *     signs (RFC 7523), or, always and only for a public app, not at all.
          * @example client_secret_basic
@@ -9389,25 +9383,6 @@ export interface components {
              */
             y?: string;
         };
-        /**
-         * @description An attribute that an app can be granted: of schools `SCHOOL_ADDRESS`, `SCHOOL_LOCATION`, `SCHOOL_OFFICIAL_ID` and `SCHOOLING_LEVEL`, of
-         *     people `PERSON_NAME` and `SOURCE_SYSTEM_IDENTIFIER`.
-         * @example PERSON_NAME
-         * @enum {string}
-         */
-        AppAttribute: "SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER";
-        /**
-         * @description The algorithm that signs the ID tokens of an app.
-         * @example RS256
-         * @enum {string}
-         */
-        IdTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
-        /**
-         * @description The version of Schulconnex whose spelling of codes the app gets.
-         * @example V1_4
-         * @enum {string}
-         */
-        SchulconnexSpelling: "V1_4" | "V1_7" | "V1_8";
         /**
          * @description By which ids the app knows people: `SHARED` those of the service, which are the same for each such app; `APP` ids of
          *     its own; `PARTNER` ids that it has in common with other apps of the same `sector`. Ids of schools and groups are the
@@ -9548,6 +9523,31 @@ export interface components {
              */
             logoPath: string | null;
         };
+        /**
+         * @description Whether an app can keep a secret. A `PUBLIC` app has no secret and must use PKCE.
+         * @example CONFIDENTIAL
+         * @enum {string}
+         */
+        AppType: "CONFIDENTIAL" | "PUBLIC";
+        /**
+         * @description An attribute that an app can be granted: of schools `SCHOOL_ADDRESS`, `SCHOOL_LOCATION`, `SCHOOL_OFFICIAL_ID` and `SCHOOLING_LEVEL`, of
+         *     people `PERSON_NAME` and `SOURCE_SYSTEM_IDENTIFIER`.
+         * @example PERSON_NAME
+         * @enum {string}
+         */
+        AppAttribute: "SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER";
+        /**
+         * @description The algorithm that signs the ID tokens of an app.
+         * @example RS256
+         * @enum {string}
+         */
+        IdTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
+        /**
+         * @description The version of Schulconnex whose spelling of codes the app gets.
+         * @example V1_4
+         * @enum {string}
+         */
+        SchulconnexSpelling: "V1_4" | "V1_7" | "V1_8";
         /** @description A plain text about an app; a language that is left out stays unchanged. */
         AppTextUpdate: {
             /**
@@ -10939,12 +10939,6 @@ export interface components {
             agreement: components["schemas"]["Agreement"];
         };
         /**
-         * @description An event type of an endpoint.
-         * @example person
-         * @enum {string}
-         */
-        WebhookEventType: "person" | "group" | "school";
-        /**
          * @description `ACTIVE` delivers events. `PAUSED` holds events. `DISABLED` drops held and new events.
          * @example ACTIVE
          * @enum {string}
@@ -11011,6 +11005,12 @@ export interface components {
              */
             createdAt: string;
         };
+        /**
+         * @description An event type of an endpoint.
+         * @example person
+         * @enum {string}
+         */
+        WebhookEventType: "person" | "group" | "school";
         /** @description A new endpoint. */
         WebhookEndpointInput: {
             /** @example demo-lernapp */

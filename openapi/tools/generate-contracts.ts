@@ -3,6 +3,7 @@ import { join } from "node:path";
 import openapiTypes, { astToString, COMMENT_HEADER, type OpenAPI3 } from "openapi-typescript";
 import { stringify } from "yaml";
 import { writeAuditActions } from "./audit-actions.ts";
+import { deriveSchemas } from "./derive-schemas.ts";
 import type { Document } from "./document.ts";
 import { takeCommands } from "./generate-commands.ts";
 import { inlineEnums } from "./inline-enums.ts";
@@ -27,6 +28,7 @@ export async function generateContracts(root: string): Promise<void> {
   for (const file of roots) {
     const name = file.replace(/\.yaml$/, "");
     const bundle = JSON.parse(await readFile(join(out, `${name}.json`), "utf8")) as Document;
+    deriveSchemas(bundle);
     inlineExamples(bundle, join(root, "openapi", "examples"));
     bundles.set(name, bundle);
   }

@@ -36,16 +36,9 @@ const labelled = (language: string, label: string): Edit =>
 /** What a reader types, by section of the guide. */
 const typed: Readonly<Record<string, Edit[]>> = {
   "A property of a school": [
-    ...["School", "AdminSchool"].flatMap((name): Edit[] => [
-      [`openapi/schemas/${name}.yaml`, property(""), "properties:\n"],
-      [`openapi/schemas/${name}.yaml`, "required: [shortName, ", "required: ["],
-    ]),
-    ...["SchoolInput", "SchoolUpdate"].map((name): Edit => [
-      `openapi/schemas/${name}.yaml`,
-      property("\n    maxLength: 20"),
-      "properties:\n",
-    ]),
-    before("]\nexample", "openapi/schemas/SchoolEventProperty.yaml", ", short_name"),
+    ["openapi/schemas/School.yaml", property(""), "properties:\n"],
+    ["openapi/schemas/School.yaml", "required: [shortName, ", "required: ["],
+    ["openapi/schemas/SchoolInput.yaml", property("\n    maxLength: 20"), "properties:\n"],
     after("value:\n", "openapi/examples/GoetheGymnasium.yaml", "  shortName: null\n"),
     after(
       "model School {\n",

@@ -22,7 +22,7 @@ const ofOption = ["name", "help", "kind", "values", "placeholder", "default", "i
 
 /** The names of the properties of a body, those of objects in it with the path to them. */
 function propertiesOf(schema, prefix = "") {
-  const parts = [schema, ...(schema?.allOf ?? [])];
+  const parts = [schema, schema?.["x-update-of"], ...(schema?.allOf ?? [])];
   return parts.flatMap((part) =>
     Object.entries(part?.properties ?? {}).flatMap(([name, property]) => [
       `${prefix}${name}`,

@@ -4,7 +4,13 @@ const combined = (schema) => [...(schema.allOf ?? []), ...(schema.oneOf ?? []), 
 function shows(schema, parents = []) {
   if (!schema || typeof schema !== "object" || parents.includes(schema)) return false;
   if ("example" in schema || "const" in schema || (schema.examples ?? []).length > 0) return true;
-  const inner = [...combined(schema), schema.items, ...Object.values(schema.properties ?? {})];
+  const inner = [
+    ...combined(schema),
+    schema.items,
+    schema["x-update-of"],
+    schema["x-record-of"],
+    ...Object.values(schema.properties ?? {}),
+  ];
   return inner.some((part) => shows(part, [...parents, schema]));
 }
 

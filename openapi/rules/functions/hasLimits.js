@@ -20,7 +20,12 @@ export default function hasLimits(root, _options, context) {
     if (types.includes("array") && !("maxItems" in schema))
       problems.push({ message: "This array needs maxItems.", path });
     const { properties = {}, items, additionalProperties } = part;
-    const nested = [...Object.entries({ items, additionalProperties }).map(([key, value]) => [[key], value])];
+    const nested = [
+      ...Object.entries({ items, additionalProperties, "x-update-of": part["x-update-of"] }).map(([key, value]) => [
+        [key],
+        value,
+      ]),
+    ];
     nested.push(...Object.entries(properties).map(([name, value]) => [["properties", name], value]));
     for (const [place, inner] of nested) walk(inner, [...path, ...place], {}, [...parents, part]);
     for (const key of ["allOf", "anyOf", "oneOf"])

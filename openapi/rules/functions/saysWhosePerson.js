@@ -4,7 +4,7 @@ const words = ["home", "member"];
 function namesPeople(schema) {
   if (!schema || typeof schema !== "object") return false;
   if (Object.keys(schema.properties ?? {}).some((name) => /^personIds?$/.test(name))) return true;
-  const parts = [...Object.values(schema.properties ?? {}), schema.items];
+  const parts = [...Object.values(schema.properties ?? {}), schema.items, schema["x-update-of"]];
   return [...parts, ...(schema.allOf ?? []), ...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].some(namesPeople);
 }
 
