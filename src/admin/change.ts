@@ -23,6 +23,10 @@ type Steps<Unit, Found extends object | null, Result> = {
   without?: readonly (keyof NonNullable<Found>)[];
   /** What the audit log shows of the record; by default the whole record. */
   recorded?: (record: NonNullable<Found>, tx: Transaction) => object | Promise<object>;
+  /** What the audit log shows while there is no record; by default nothing. */
+  absent?: object;
+  /** Null: only audit lines about nobody get the difference, in a change that also has lines about people. */
+  personId?: null;
   /** `ends`: the record does not exist after the change. `forgets`: the audit log shows nothing of it. */
   effect?: "ends" | "forgets";
 };
@@ -31,9 +35,10 @@ type Changed<Found, Result> = { after: Found | null; result: Result; headers: Re
 
 async function change<Unit, Found extends object | null, Result>(
   { unit, tx, request }: { unit: Unit; tx: Transaction; request: Pick<ChangeRequest, "headers" | "origin"> },
-  { touch, record: read, work, without = [], recorded = (whole) => whole, effect }: Steps<Unit, Found, Result>,
+  { touch, record: read, work, without = [], recorded = (whole) => whole, effect, ...how }: Steps<Unit, Found, Result>,
 ): Promise<Changed<Found, Result>> {
-  const record = async (found: Found | null) => found && recorded(found, tx);
+  const { absent = null, ...lines } = how;
+  const record = async (found: Found | null) => (found === null ? absent : recorded(found, tx));
   await touch?.(unit);
   const before = await read(tx);
   refuseStale(request.headers, before as NonNullable<Found> | null, without);
@@ -41,7 +46,7 @@ async function change<Unit, Found extends object | null, Result>(
   const result = await work(unit, before);
   const after = effect === "ends" ? null : await read(tx);
   if (effect !== "forgets")
-    await recordDifference(tx, request.origin, differenceOf(recordedBefore, await record(after)));
+    await recordDifference(tx, { ...request.origin, ...lines }, differenceOf(recordedBefore, await record(after)));
   return { after, result, headers: after === null ? {} : { ETag: tagOf<NonNullable<Found>>(after, without) } };
 }
 
@@ -49,32 +54,67 @@ type Done = { status: 204; headers: Record<string, string> };
 
 const answerDone = ({ headers }: Pick<Done, "headers">): Done => ({ status: 204, headers });
 
+/** Answers with the record as it is after the change. */
+export const answerAfter = <Found extends object>({ after }: { after: Found | null }) => ({
+  status: 200 as const,
+  body: after!,
+});
+
+/** Runs a change in one transaction, again after a deadlock, and keeps its answer for a repeated request. */
+export const commit = <Answer extends KeptAnswer>(
+  { db }: Pick<AdminDeps, "db">,
+  { keep }: Pick<ChangeRequest, "keep">,
+  work: (tx: Transaction) => Promise<Answer>,
+): Promise<Answer> => againAfterDeadlock(() => withPrismaTransaction(db, async (tx) => keep(tx, await work(tx))));
+
+/** The same for a change whose answer has no body. */
+export const commitDone = (
+  deps: Pick<AdminDeps, "db">,
+  request: Pick<ChangeRequest, "keep">,
+  work: (tx: Transaction) => Promise<unknown>,
+) =>
+  commit(deps, request, async (tx) => {
+    await work(tx);
+    return { status: 204 as const };
+  });
+
+type Answering<Found, Result, Answer> = { answer?: (changed: Changed<Found, Result>) => Answer };
+
 /**
  * Locks and reads a record, compares it with the preconditions of the request, changes it, records the difference in
  * the audit lines of the change, and answers with the new tag, or as `answer` says. Errors: StaleRecord.
  */
 export const changeRecord = <Found extends object | null, Result, Answer extends KeptAnswer = Done>(
-  { db }: Pick<AdminDeps, "db">,
+  deps: Pick<AdminDeps, "db">,
   request: ChangeRequest,
-  {
-    answer = answerDone as unknown as (changed: Changed<Found, Result>) => Answer,
-    ...steps
-  }: Steps<Transaction, Found, Result> & { answer?: (changed: Changed<Found, Result>) => Answer },
+  { answer, ...steps }: Steps<Transaction, Found, Result> & Answering<Found, Result, Answer>,
 ): Promise<Answer> =>
-  againAfterDeadlock(() =>
-    withPrismaTransaction(db, async (tx) => request.keep(tx, answer(await change({ unit: tx, tx, request }, steps)))),
-  );
+  commit(deps, request, async (tx) => answerWith(answer, await change({ unit: tx, tx, request }, steps)));
 
-/** The same for a change of what apps may see: `dry-run=true` rolls it back and shows its effect. */
-export async function changeInDirectory<Found extends object | null>(
+const answerWith = <Found, Result, Answer extends KeptAnswer>(
+  answer: ((changed: Changed<Found, Result>) => Answer) | undefined,
+  changed: Changed<Found, Result>,
+): Answer => (answer ?? (answerDone as unknown as typeof answer))!(changed);
+
+/** The same for a change of what apps may see. */
+export const changeSeen = async <Found extends object | null, Result, Answer extends KeptAnswer = Done>(
   { db }: Pick<AdminDeps, "db">,
-  request: Omit<ChangeRequest, "keep"> & { query: { "dry-run"?: boolean } },
+  request: Pick<ChangeRequest, "headers" | "origin">,
+  { answer, ...steps }: Steps<Change, Found, Result> & Answering<Found, Result, Answer>,
+): Promise<Answer> => {
+  const run = (unit: Change) => change({ unit, tx: unit.tx, request }, steps);
+  return answerWith(answer, await changeDirectory(db, request.origin, run));
+};
+
+/** The same with a preview: `dry-run=true` rolls the change back and shows its effect. */
+export async function changeInDirectory<Found extends object | null>(
+  deps: Pick<AdminDeps, "db">,
+  request: Pick<ChangeRequest, "headers" | "origin"> & { query: { "dry-run"?: boolean } },
   steps: Steps<Change, Found, unknown>,
 ): Promise<Done | { status: 200; body: ViewChange[] }> {
-  const { origin, query } = request;
+  if (request.query["dry-run"] !== true) return changeSeen(deps, request, steps);
   const run = (unit: Change) => change({ unit, tx: unit.tx, request }, steps);
-  if (query["dry-run"] === true) return { status: 200, body: await previewChange(db, origin, run, presentViewChanges) };
-  return answerDone(await changeDirectory(db, origin, run));
+  return { status: 200, body: await previewChange(deps.db, request.origin, run, presentViewChanges) };
 }
 
 type Made<Body extends object> = {
@@ -97,6 +137,13 @@ export async function answerCreated<Body extends object>(
   const headers = { ...(location !== undefined && { Location: location }), ...(tag !== undefined && { ETag: tag }) };
   return keep(tx, { status: 201 as const, body, headers });
 }
+
+/** Creates a record in one transaction: `make` returns it with what is answered and recorded. */
+export const commitCreated = <Body extends object>(
+  { db }: Pick<AdminDeps, "db">,
+  request: Pick<ChangeRequest, "origin" | "keep">,
+  make: (tx: Transaction) => Promise<Made<Body>>,
+) => againAfterDeadlock(() => withPrismaTransaction(db, async (tx) => answerCreated(tx, request, await make(tx))));
 
 /** Creates a record of the directory. `path` is the address of the list. */
 export const createRecord = <Body extends object & { id: string }>(

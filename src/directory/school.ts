@@ -114,31 +114,24 @@ export async function checkSchoolLogo(image: Buffer, caller: AskedBy): Promise<L
   return logo;
 }
 
-type LogoChange = { before: string | null; after: string | null };
-
 export async function putSchoolLogo(
   tx: Transaction,
   { schoolId, logo }: { schoolId: SchoolId; logo: Logo },
   origin: Origin,
-): Promise<LogoChange> {
-  const before = await lockLogo(tx, schoolId);
-  if (logo.hash !== before) {
-    await tx.prisma.schoolLogo.upsert({ where: { schoolId }, create: { schoolId, ...logo }, update: logo });
-    await recordAudit(tx, { ...origin, action: "school_logo_set", schoolId });
-  }
-  return { before, after: logo.hash };
+): Promise<void> {
+  if (logo.hash === (await lockSchoolLogo(tx, schoolId))) return;
+  await tx.prisma.schoolLogo.upsert({ where: { schoolId }, create: { schoolId, ...logo }, update: logo });
+  await recordAudit(tx, { ...origin, action: "school_logo_set", schoolId });
 }
 
-export async function deleteSchoolLogo(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<LogoChange> {
-  const before = await lockLogo(tx, schoolId);
-  if (before !== null) {
-    await tx.prisma.schoolLogo.delete({ where: { schoolId } });
-    await recordAudit(tx, { ...origin, action: "school_logo_removed", schoolId });
-  }
-  return { before, after: null };
+export async function deleteSchoolLogo(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<void> {
+  if ((await lockSchoolLogo(tx, schoolId)) === null) return;
+  await tx.prisma.schoolLogo.delete({ where: { schoolId } });
+  await recordAudit(tx, { ...origin, action: "school_logo_removed", schoolId });
 }
 
-async function lockLogo(tx: Transaction, schoolId: SchoolId): Promise<string | null> {
+/** Returns the hash of the logo; null if there is none. */
+export async function lockSchoolLogo(tx: Transaction, schoolId: SchoolId): Promise<string | null> {
   await lockSchool(tx, schoolId);
   const found = await tx.prisma.schoolLogo.findUnique({ where: { schoolId }, select: { hash: true } });
   return found?.hash ?? null;

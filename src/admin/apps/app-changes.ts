@@ -23,13 +23,13 @@ import type { ClientId, ProfileUpdate } from "../../access/index.ts";
 import { cleanText } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
+import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { forgetAppWithSandboxes } from "../../sandbox/index.ts";
 import { forgetClientTokens } from "../../sign-on/index.ts";
 import { extendPartnerRole, refuseHigherHolder, refuseLastOperatorLeaves } from "../../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../../webhooks/index.ts";
-import { answerCreated, changeRecord, refuseStale, type ChangeRequest } from "../change.ts";
+import { changeRecord, commitCreated, refuseStale, type ChangeRequest } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, KeptAnswer, Schemas } from "../handler.ts";
 import { presentApp, readApp, type AdminApp } from "./apps.ts";
 
@@ -86,7 +86,7 @@ export const createApp: AdminHandler<"createApp"> = async (deps, request) => {
   const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
   const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
   const given = { ...rest, profile, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
-  return withPrismaTransaction(deps.db, async (tx) => {
+  return commitCreated(deps, request, async (tx) => {
     const { allowLoopbackHttp } = deps;
     if (!reach.all) {
       refuseOwnName(body.name, deps.operator.name);
@@ -97,11 +97,8 @@ export const createApp: AdminHandler<"createApp"> = async (deps, request) => {
     const role = reach.all ? undefined : caller.roles.find((held) => held.role === "PARTNER");
     if (role !== undefined) await extendPartnerRole(tx, { role, clientId: made.clientId }, origin);
     const location = `/admin/v1/apps/${made.clientId}`;
-    return answerCreated(tx, request, {
-      body: presentCredentials({ ...made, oldSecretEndsAt: null }),
-      location,
-      recorded: await readPresented(tx, { clientId: made.clientId, origin }),
-    });
+    const recorded = await readPresented(tx, { clientId: made.clientId, origin });
+    return { body: presentCredentials({ ...made, oldSecretEndsAt: null }), location, recorded };
   });
 };
 

@@ -15,7 +15,7 @@ import { addDays } from "../../platform/clock.ts";
 import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { answerCreated, answerRecord, changeRecord, tagOf } from "../change.ts";
+import { answerRecord, changeRecord, commitCreated, tagOf } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 
 type IdMove = Schemas["IdMove"];
@@ -53,11 +53,11 @@ export const createIdMove: AdminHandler<"createIdMove"> = async (deps, request) 
     await withPrismaTransaction(deps.db, check);
     return { status: 200 as const, body: { people: await countKnown(deps.db, clientId) } };
   }
-  return withPrismaTransaction(deps.db, async (tx) => {
+  return commitCreated(deps, request, async (tx) => {
     await check(tx);
     await startIdMove(tx, wish, origin);
     const body = await readMove(tx, clientId, deps);
-    return answerCreated(tx, request, { body, location: request.address, tag: tagOf(body, progress) });
+    return { body, location: request.address, tag: tagOf(body, progress) };
   });
 };
 

@@ -7,17 +7,16 @@ import {
 } from "../../access/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction } from "../../platform/database/db.ts";
-import { answerCreated, differenceOf } from "../change.ts";
+import { commit, commitCreated, differenceOf } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { readChosen } from "../reached.ts";
 
 const presentRequest = (request: ScopeRequest) => present("ScopeRequest", request);
 
-export const requestScopes: AdminHandler<"requestScopes"> = ({ db }, request) =>
-  withPrismaTransaction(db, async (tx) => {
+export const requestScopes: AdminHandler<"requestScopes"> = (deps, request) =>
+  commitCreated(deps, request, async (tx) => {
     const { clientId, body, origin } = request;
-    return answerCreated(tx, request, { body: presentRequest(await create(tx, { clientId, ...body }, origin)) });
+    return { body: presentRequest(await create(tx, { clientId, ...body }, origin)) };
   });
 
 export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps, request) => {
@@ -30,24 +29,20 @@ export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps,
 
 type Decision = AdminRequest<"approveScopeRequest" | "refuseScopeRequest">;
 
-const decide = (
-  { db, allowLoopbackHttp, demandsAgreements }: AdminDeps,
-  { scopeRequestId, body, origin }: Pick<Decision, "scopeRequestId" | "body" | "origin">,
-  state: "APPROVED" | "REFUSED",
-) =>
-  withPrismaTransaction(db, async (tx) => {
-    const decision = { id: scopeRequestId, state, note: body?.note ?? null };
-    const { before, after } = await decideScopeRequest(tx, decision, {
-      ...origin,
-      allowLoopbackHttp,
-      demandsAgreements,
+const decide =
+  (state: "APPROVED" | "REFUSED") =>
+  (deps: AdminDeps, request: Pick<Decision, "scopeRequestId" | "body" | "origin" | "keep">) =>
+    commit(deps, request, async (tx) => {
+      const { scopeRequestId, body, origin } = request;
+      const { allowLoopbackHttp, demandsAgreements } = deps;
+      const decision = { id: scopeRequestId, state, note: body?.note ?? null };
+      const rules = { ...origin, allowLoopbackHttp, demandsAgreements };
+      const { before, after } = await decideScopeRequest(tx, decision, rules);
+      const { scopes } = (await findApp(tx, after.clientId))!;
+      const difference = differenceOf(presentRequest(before), presentRequest(after));
+      await recordDifference(tx, origin, { ...difference, after: { ...difference.after, scopesOfApp: scopes } });
+      return { status: 200 as const, body: presentRequest(after) };
     });
-    const { scopes } = (await findApp(tx, after.clientId))!;
-    const difference = differenceOf(presentRequest(before), presentRequest(after));
-    await recordDifference(tx, origin, { ...difference, after: { ...difference.after, scopesOfApp: scopes } });
-    return { status: 200 as const, body: presentRequest(after) };
-  });
 
-export const approveScopeRequest: AdminHandler<"approveScopeRequest"> = (deps, asked) =>
-  decide(deps, asked, "APPROVED");
-export const refuseScopeRequest: AdminHandler<"refuseScopeRequest"> = (deps, asked) => decide(deps, asked, "REFUSED");
+export const approveScopeRequest: AdminHandler<"approveScopeRequest"> = decide("APPROVED");
+export const refuseScopeRequest: AdminHandler<"refuseScopeRequest"> = decide("REFUSED");

@@ -27,7 +27,7 @@ import {
   type Prepared,
 } from "../../accounts/index.ts";
 import { listHigherHolders } from "../../staff/index.ts";
-import { answerRecord, refuseStale } from "../change.ts";
+import { answerRecord, commit, refuseStale } from "../change.ts";
 import { findManyHolders, type CardHolder } from "./card-holders.ts";
 import { cardTexts } from "../card-pdf/texts.ts";
 import {
@@ -76,7 +76,7 @@ async function sortHolders(
 }
 
 export const createCredentialBatch: AdminHandler<"createCredentialBatch"> = async (deps, request) => {
-  const { schoolId, reach, body, origin, keep, caller } = request;
+  const { schoolId, reach, body, origin, caller } = request;
   const { groupIds = [], roles = [student], newPasswords, withQr, withLetters = false, onlyMissing } = body;
   if (!newPasswords && !withQr && !withLetters)
     throw new AppError("invalid", "invalid_request", "Ask for newPasswords, withQr or withLetters.");
@@ -100,10 +100,10 @@ export const createCredentialBatch: AdminHandler<"createCredentialBatch"> = asyn
       `These are more than ${mostInBatch} people. Make passwords for one group after the other.`,
     );
   const people = given.map(({ personId }) => personId);
-  return withPrismaTransaction(deps.db, async (tx) => {
+  return commit(deps, request, async (tx) => {
     const own = { schoolId, caller: origin.actorId };
     const id = await createBatchIn(tx, { ...own, ...wishes, people }, now);
-    return keep(tx, { status: 201 as const, body: presentBatch(await getBatch(tx, { ...own, id, now })) });
+    return { status: 201 as const, body: presentBatch(await getBatch(tx, { ...own, id, now })) };
   });
 };
 

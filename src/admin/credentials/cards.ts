@@ -1,4 +1,3 @@
-import { againAfterDeadlock } from "../../access/index.ts";
 import {
   findParentLetter,
   findSignInSettings,
@@ -20,7 +19,7 @@ import {
 import { findSchool, findSchoolLogo, type PersonId, type SchoolId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
+import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
 import { signInPath } from "../../sign-on/index.ts";
@@ -28,6 +27,7 @@ import { groupsInReach, type Reach } from "../../staff/index.ts";
 import type { Print } from "../card-pdf/draw.ts";
 import type { PrintedCard } from "../card-pdf/layout.ts";
 import { cardTexts, type CardLanguage } from "../card-pdf/texts.ts";
+import { commit, commitDone } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { schoolUnknown } from "../reached.ts";
 import { getReachedPerson, listGuests } from "../whose-person.ts";
@@ -52,8 +52,9 @@ export const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, reque
   return page.answer(found, (card) => present("LoginCard", card));
 };
 
-export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { schoolId, reach, body, origin }) =>
-  withPrismaTransaction(db, async (tx) => {
+export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = (deps, request) =>
+  commit(deps, request, async (tx) => {
+    const { schoolId, reach, body, origin } = request;
     const { everybody, ...asked } = body;
     const subject = { schoolId, reach, now: origin.at };
     if (everybody && Object.keys(asked).length > 0)
@@ -62,24 +63,24 @@ export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { sch
     const groupIds = asked.groupId === undefined ? undefined : [asked.groupId];
     const personIds = isWholeSchool ? undefined : await listCardHolders(tx, subject, everybody ? null : asked);
     const revoked = await revokeCardsIn(tx, { schoolId, ...(personIds && { personIds }), groupIds }, origin);
-    return { status: 200, body: present("RevokedCards", { revoked }) };
+    return { status: 200 as const, body: present("RevokedCards", { revoked }) };
   });
 
-export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { schoolId, loginCardId, reach, origin }) =>
-  withPrismaTransaction(db, async (tx) => {
+export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = (deps, request) =>
+  commitDone(deps, request, async (tx) => {
+    const { schoolId, loginCardId, reach, origin } = request;
     const teacher = teacherIn(reach, schoolId);
     const id = loginCardId;
     const found = teacher === null ? [] : await listCards(tx, { schoolId, id, ...teacher, limit: 1 });
     if (found.length === 0) throw new AppError("not_found", "login_card_not_found", "The login card does not exist.");
     await revokeCardsIn(tx, { schoolId, id }, origin);
-    return { status: 204 };
   });
 
 export const cardsDisabled = () =>
   new AppError("conflict", "cards_disabled", "The school does not use login cards with a QR code.");
 
 export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request) => {
-  const { schoolId, reach, body, origin, keep } = request;
+  const { schoolId, reach, body, origin } = request;
   const settings = await readCardSettings(deps.db, schoolId);
   if (body.withQr && !settings.enabled) throw cardsDisabled();
   const { passwordKind, mustChangePassword: mustChange } = (await findSignInSettings(deps.db, schoolId))!;
@@ -95,25 +96,23 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
     makeCard: body.withQr ? makeCard : null,
   });
 
-  return againAfterDeadlock(() =>
-    withPrismaTransaction(deps.db, async (tx) => {
-      await lockPeople(tx, personIds);
-      if (body.newPasswords) {
-        const guests = await listGuests(tx, { schoolId, personIds: wanted });
-        await giveUserNames(tx, { schoolId, people: wanted.filter((id) => !guests.has(id)) }, origin.at);
-      }
-      const holders = personIds.length === 0 ? [] : await findCardHolders(tx, subject, { personIds });
-      const given = holders.filter(({ skip, personId }) => skip === null && prepared.has(personId));
-      await giveCredentials(tx, given, { schoolId, settings, prepared, mustChange, groupIds, origin });
-      const cards = given.map((holder) => presentMade(holder, { settings, prepared }));
-      const skipped = holders.flatMap(({ personId, name, skip }) =>
-        skip === null ? [] : [{ personId, name, reason: skip }],
-      );
-      const content = { schoolId, printsSecret: settings.printSecondStep, cards };
-      const printId = await keepPrint(tx, deps.keys, { caller: origin.actorId, content, now: origin.at });
-      return keep(tx, { status: 201 as const, body: present("MadeLoginCards", { printId, cards, skipped }) });
-    }),
-  );
+  return commit(deps, request, async (tx) => {
+    await lockPeople(tx, personIds);
+    if (body.newPasswords) {
+      const guests = await listGuests(tx, { schoolId, personIds: wanted });
+      await giveUserNames(tx, { schoolId, people: wanted.filter((id) => !guests.has(id)) }, origin.at);
+    }
+    const holders = personIds.length === 0 ? [] : await findCardHolders(tx, subject, { personIds });
+    const given = holders.filter(({ skip, personId }) => skip === null && prepared.has(personId));
+    await giveCredentials(tx, given, { schoolId, settings, prepared, mustChange, groupIds, origin });
+    const cards = given.map((holder) => presentMade(holder, { settings, prepared }));
+    const skipped = holders.flatMap(({ personId, name, skip }) =>
+      skip === null ? [] : [{ personId, name, reason: skip }],
+    );
+    const content = { schoolId, printsSecret: settings.printSecondStep, cards };
+    const printId = await keepPrint(tx, deps.keys, { caller: origin.actorId, content, now: origin.at });
+    return { status: 201 as const, body: present("MadeLoginCards", { printId, cards, skipped }) };
+  });
 };
 
 const print = limitThreaded<Print, Uint8Array>({

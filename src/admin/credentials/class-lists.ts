@@ -10,9 +10,8 @@ import {
 } from "../../accounts/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { answerRecord } from "../change.ts";
+import { answerRecord, commit, commitDone } from "../change.ts";
 import { readGroup } from "../groups/groups.ts";
 import type { AdminHandler } from "../handler.ts";
 import { changeWithPerson } from "../people/logins.ts";
@@ -23,7 +22,7 @@ const notPossible = () =>
   new AppError("conflict", "list_not_possible", `Only classes of at most ${mostListed} pupils have a list.`);
 
 export const createClassList: AdminHandler<"createClassList"> = async (deps, request) => {
-  const { groupId, reach, body, origin, keep } = request;
+  const { groupId, reach, body, origin } = request;
   const { type, status, ...group } = await readGroup(deps.db, reach, groupId);
   const schoolId = group.schoolId as SchoolId;
   const { enabled, classLists } = await readCardSettings(deps.db, schoolId);
@@ -33,9 +32,9 @@ export const createClassList: AdminHandler<"createClassList"> = async (deps, req
   const { code, codeHash } = deps.makeClassCode();
   const endsAt = new Date(origin.at.getTime() + body.minutes * 60_000);
   const url = deps.issuerUrl.replace(/\/$/, "") + classListPath;
-  return withPrismaTransaction(deps.db, async (tx) => {
+  return commit(deps, request, async (tx) => {
     await createClassListIn(tx, { groupId, schoolId, codeHash, endsAt }, origin);
-    return keep(tx, { status: 201 as const, body: present("OpenClassList", { code, url, endsAt }) });
+    return { status: 201 as const, body: present("OpenClassList", { code, url, endsAt }) };
   });
 };
 
@@ -44,10 +43,10 @@ export const getClassList: AdminHandler<"getClassList"> = async ({ db }, { group
   return answerRecord(present("ClassList", { endsAt: await findClassListEnd(db, groupId, origin.at) }));
 };
 
-export const endClassList: AdminHandler<"endClassList"> = async ({ db }, { groupId, reach, origin }) => {
-  const { schoolId } = await readGroup(db, reach, groupId);
-  await withPrismaTransaction(db, (tx) => endClassListIn(tx, { groupId, schoolId: schoolId as SchoolId }, origin));
-  return { status: 204 };
+export const endClassList: AdminHandler<"endClassList"> = async (deps, request) => {
+  const { groupId, reach, origin } = request;
+  const { schoolId } = await readGroup(deps.db, reach, groupId);
+  return commitDone(deps, request, (tx) => endClassListIn(tx, { groupId, schoolId: schoolId as SchoolId }, origin));
 };
 
 export const revokePictureCode: AdminHandler<"revokePictureCode"> = (deps, request) =>

@@ -69,7 +69,7 @@ async function changeGroup(
   deps: AdminDeps,
   request: Request,
   work: (change: Change, groupId: GroupId) => Promise<unknown>,
-): ReturnType<typeof changeInDirectory> {
+) {
   const { groupId, reach } = request;
   await readGroup(deps.db, reach, groupId);
   return changeInDirectory(deps, request, {

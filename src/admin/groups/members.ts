@@ -75,7 +75,7 @@ async function changeMembership(
   deps: AdminDeps,
   request: InGroup & Pick<AdminRequest<"deleteMembership">, "query" | "reach" | "origin" | "headers">,
   work: (change: Change, of: InGroup) => Promise<unknown>,
-): ReturnType<typeof changeInDirectory> {
+) {
   const { groupId, personId, reach } = request;
   const of = { groupId, personId };
   await readGroup(deps.db, reach, groupId);

@@ -10,9 +10,9 @@ import {
   type Upload,
 } from "../../imports/index.ts";
 import { present } from "../present.ts";
-import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import { storeOf } from "../../platform/database/db.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
-import { answerRecord, refuseStale } from "../change.ts";
+import { answerRecord, commitDone, refuseStale } from "../change.ts";
 import { importReach, presentImport } from "./import-record.ts";
 
 const separatorNames = Object.keys(separators) as SeparatorName[];
@@ -78,11 +78,10 @@ export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (dep
   return answerAfterSkip((await list(deps.db, schoolId)).slice(skip, skip + range.limit), presentMapping);
 };
 
-export const deleteColumnMapping: AdminHandler<"deleteColumnMapping"> = ({ db }, request) =>
-  withPrismaTransaction(db, async (tx) => {
+export const deleteColumnMapping: AdminHandler<"deleteColumnMapping"> = (deps, request) =>
+  commitDone(deps, request, async (tx) => {
     const { schoolId, columnMappingId, headers, origin } = request;
     const found = (await list(tx, schoolId)).find(({ id }) => id === columnMappingId);
     refuseStale(headers, found === undefined ? null : presentMapping(found));
     if (found !== undefined) await remove(tx, schoolId, found, origin);
-    return { status: 204 };
   });

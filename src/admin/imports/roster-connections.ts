@@ -16,9 +16,9 @@ import {
   type SourceKind,
 } from "../../connections/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
-import { answerCreated, answerRecord, changeRecord, tagOf } from "../change.ts";
+import { answerRecord, changeRecord, commit, commitCreated, tagOf } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 import { roleForbids } from "../rights.ts";
@@ -108,11 +108,11 @@ export const createRosterConnection: AdminHandler<"createRosterConnection"> = as
   for (const schoolId of given.schoolIds) refuseOtherSchool(reach, schoolId);
   refuseFolder(deps, reach, given.kind);
   await checkAddresses(given, deps.policy);
-  return withPrismaTransaction(deps.db, async (tx) => {
+  return commitCreated(deps, request, async (tx) => {
     const rosterConnectionId = await createRosterConnectionIn(tx, given, contextOf(deps, origin));
     const body = await readReached(tx, { rosterConnectionId, reach });
     const location = `/admin/v1/roster-connections/${rosterConnectionId}`;
-    return answerCreated(tx, request, { body, location, recorded: recorded(body), tag: tagOf(body, status) });
+    return { body, location, recorded: recorded(body), tag: tagOf(body, status) };
   });
 };
 
@@ -146,13 +146,10 @@ export const deleteRosterConnection: AdminHandler<"deleteRosterConnection"> = (d
 
 const begin =
   (trigger: "HAND" | "TEST") =>
-  async (
-    { db, rosterRuns }: AdminDeps,
-    request: Asked & Pick<AdminRequest<"runRosterConnection">, "origin" | "keep">,
-  ) => {
-    await readReached(db, request);
-    const body = presentRun(await rosterRuns.start(request.rosterConnectionId, trigger, request.origin));
-    return withPrismaTransaction(db, (tx) => request.keep(tx, { status: 200 as const, body }));
+  async (deps: AdminDeps, request: Asked & Pick<AdminRequest<"runRosterConnection">, "origin" | "keep">) => {
+    await readReached(deps.db, request);
+    const body = presentRun(await deps.rosterRuns.start(request.rosterConnectionId, trigger, request.origin));
+    return commit(deps, request, async () => ({ status: 200 as const, body }));
   };
 
 export const testRosterConnection: AdminHandler<"testRosterConnection"> = begin("TEST");

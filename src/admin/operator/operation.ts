@@ -3,7 +3,7 @@ import type { SchoolId } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import { addDays } from "../../platform/clock.ts";
 import { present } from "../present.ts";
-import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import { storeOf } from "../../platform/database/db.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { runChecks } from "../../platform/telemetry/health.ts";
 import { lateAfterSeconds } from "../../platform/telemetry/metrics.ts";
@@ -11,7 +11,7 @@ import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn } from "../../si
 import type { Reach } from "../../staff/index.ts";
 import { findFigures, listJobRuns, type FigureStep, type JobRun, type Subject } from "../../traffic/index.ts";
 import { listEndpoints } from "../../webhooks/index.ts";
-import { answerRecord } from "../change.ts";
+import { answerRecord, commit } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { invalidRequest, readTime } from "../page.ts";
 import { refuseOthersApp, refuseUnknownSchool } from "../reached.ts";
@@ -52,15 +52,16 @@ export const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, { p
 const statesOf = (keys: readonly Schemas["SigningKey"][]) =>
   Object.fromEntries(keys.map(({ kid, state }) => [kid, state]));
 
-export const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async (deps, { query, origin, keep }) => {
-  const { db, webhookKeys, idTokenSeconds } = deps;
+export const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async (deps, request) => {
+  const { query, origin } = request;
+  const { webhookKeys, idTokenSeconds } = deps;
   const next = await makeNextKeys(webhookKeys);
-  return withPrismaTransaction(db, async (tx) => {
+  return commit(deps, request, async (tx) => {
     const before = await readKeys(tx, deps);
     await rotateSigningKeysIn(tx, next, { isForced: query.force === true, idTokenSeconds }, origin);
     const body = await readKeys(tx, deps);
     await recordDifference(tx, origin, { before: statesOf(before), after: statesOf(body) });
-    return keep(tx, { status: 200 as const, body });
+    return { status: 200 as const, body };
   });
 };
 

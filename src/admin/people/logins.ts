@@ -1,7 +1,6 @@
-import { againAfterDeadlock } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
   blockPersonIn,
@@ -22,7 +21,7 @@ import {
   withdrawPasswordRequestsIn,
 } from "../../accounts/index.ts";
 import { refuseHigherHolder, refuseLastOperatorLeaves } from "../../staff/index.ts";
-import { changeRecord, tagOf, type ChangeRequest } from "../change.ts";
+import { changeRecord, commitDone, tagOf, type ChangeRequest } from "../change.ts";
 import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { passing, readPerson } from "./person-record.ts";
 import { refuseOtherSchool } from "../reached.ts";
@@ -59,29 +58,15 @@ async function lockReached(tx: Transaction, { personId, reach, origin, caller }:
   await refuseHigherHolder(tx, { holder: { personId }, mine: caller.roles, now: origin.at });
 }
 
-/** Runs `work` in a transaction that locks the login and the block of the person. */
-export function withPerson<T>(
-  { db }: Pick<AdminDeps, "db">,
-  request: Request,
-  work: (tx: Transaction, personId: PersonId) => Promise<T>,
-): Promise<T> {
-  return againAfterDeadlock(() =>
-    withPrismaTransaction(db, async (tx) => {
-      await lockReached(tx, request);
-      return work(tx, request.personId);
-    }),
-  );
-}
-
-/** The same for a change whose answer has no body. */
+/** A change in a transaction that locks the login and the block of the person. */
 export const changeWithPerson = (
   deps: Pick<AdminDeps, "db">,
-  request: Request,
+  request: Request & Pick<ChangeRequest, "keep">,
   change: (tx: Transaction, personId: PersonId, origin: Request["origin"]) => Promise<unknown>,
 ) =>
-  withPerson(deps, request, async (tx, personId) => {
-    await change(tx, personId, request.origin);
-    return { status: 204 as const };
+  commitDone(deps, request, async (tx) => {
+    await lockReached(tx, request);
+    await change(tx, request.personId, request.origin);
   });
 
 /** Makes a password in the format of the home school, with its hash. */
@@ -143,17 +128,15 @@ export const unblockPerson: AdminHandler<"unblockPerson"> = (deps, request) =>
   changeBlock(deps, request, unblockPersonIn);
 
 // Also for people whose staff role goes beyond the caller's: the home school decides.
-export const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { personId, body, reach, origin }) =>
-  againAfterDeadlock(() =>
-    withPrismaTransaction(db, async (tx) => {
-      const { schoolId } = body;
-      await lockPersonSignIn(tx, personId);
-      await getReachedPerson(tx, reach, personId);
-      refuseOtherSchool(reach, schoolId);
-      await requestPasswordIn(tx, { personId, schoolId }, origin);
-      return { status: 204 };
-    }),
-  );
+export const requestPassword: AdminHandler<"requestPassword"> = (deps, request) =>
+  commitDone(deps, request, async (tx) => {
+    const { personId, body, reach, origin } = request;
+    const { schoolId } = body;
+    await lockPersonSignIn(tx, personId);
+    await getReachedPerson(tx, reach, personId);
+    refuseOtherSchool(reach, schoolId);
+    await requestPasswordIn(tx, { personId, schoolId }, origin);
+  });
 
 export const withdrawPasswordRequests: AdminHandler<"withdrawPasswordRequests"> = (deps, request) =>
   changeWithPerson(deps, request, withdrawPasswordRequestsIn);

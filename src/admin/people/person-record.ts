@@ -78,7 +78,7 @@ export async function changePerson(
   request: Request,
   work: (change: Change, before: AdminPerson) => Promise<unknown>,
   { schools = [], forgets = false }: { schools?: readonly SchoolId[]; forgets?: boolean } = {},
-): ReturnType<typeof changeInDirectory> {
+) {
   const { personId, reach, caller } = request;
   await getReachedPerson(deps.db, reach, personId);
   return changeInDirectory(deps, request, {

@@ -11,10 +11,10 @@ import {
   type SchoolId,
 } from "../../directory/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, type Reach } from "../../staff/index.ts";
-import { answerCreated, answerRecord, changeRecord, tagOf } from "../change.ts";
+import { answerRecord, changeRecord, commitCreated, tagOf } from "../change.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { readChosen } from "../reached.ts";
 import { getReachedPerson, keepingSchools, keepsRecord } from "../whose-person.ts";
@@ -73,8 +73,8 @@ export const getDataRequest: AdminHandler<"getDataRequest"> = async ({ db }, { d
   return answerRecord(presentDataRequest(found, reach), notState);
 };
 
-export const createDataRequest: AdminHandler<"createDataRequest"> = ({ db }, request) =>
-  withPrismaTransaction(db, async (tx) => {
+export const createDataRequest: AdminHandler<"createDataRequest"> = (deps, request) =>
+  commitCreated(deps, request, async (tx) => {
     const { personId, reach, origin } = request;
     await lockPersonSignIn(tx, personId);
     const { homeSchoolId: schoolId } = await getReachedPerson(tx, reach, personId);
@@ -83,7 +83,7 @@ export const createDataRequest: AdminHandler<"createDataRequest"> = ({ db }, req
     const id = await recordDataRequest(tx, { personId, schoolId, ...request.body }, origin);
     const body = presentDataRequest(await find(tx, id, origin.at), reach);
     const location = `/admin/v1/data-requests/${id}`;
-    return answerCreated(tx, request, { body, location, recorded: null, tag: tagOf(body, notState) });
+    return { body, location, recorded: null, tag: tagOf(body, notState) };
   });
 
 export const updateDataRequest: AdminHandler<"updateDataRequest"> = (deps, request) => {

@@ -1,4 +1,3 @@
-import { changeDirectory } from "../../access/index.ts";
 import { giveUserNames } from "../../accounts/index.ts";
 import {
   acceptHandover as accept,
@@ -12,13 +11,12 @@ import {
   type PersonId,
   type SchoolId,
 } from "../../directory/index.ts";
-import { recordDifference } from "../../events/index.ts";
 import { present } from "../present.ts";
-import { storeOf, withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
+import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
-import { answerCreated, answerRecord } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
+import { answerAfter, answerRecord, changeRecord, changeSeen, commitCreated } from "../change.ts";
+import type { AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { getReachedPerson } from "../whose-person.ts";
 
 export const presentHandover = (handover: Handover) => present("Handover", handover);
@@ -33,17 +31,15 @@ export const listReceivingSchools: AdminHandler<"listReceivingSchools"> = async 
 export const listHandovers: AdminHandler<"listHandovers"> = async ({ db }, { schoolId, origin, page }) =>
   page.answer(await list(db, { schoolId, now: origin.at, ...page.range }), presentHandover);
 
-export const createHandover: AdminHandler<"createHandover"> = ({ db, handoverDays }, request) => {
-  const { schoolId, body, reach, origin } = request;
-  return withPrismaTransaction(db, async (tx) => {
+export const createHandover: AdminHandler<"createHandover"> = (deps, request) =>
+  commitCreated(deps, request, async (tx) => {
+    const { schoolId, body, reach, origin } = request;
     for (const personId of body.personIds) await getReachedPerson(tx, reach, personId);
-    const offer = { from: schoolId, to: body.toSchoolId, personIds: body.personIds, days: handoverDays };
+    const offer = { from: schoolId, to: body.toSchoolId, personIds: body.personIds, days: deps.handoverDays };
     const id = await create(tx, offer, origin);
     const made = presentHandover(await find(tx, id, origin.at));
-    const recorded = { state: made.state };
-    return answerCreated(tx, request, { body: made, location: `/admin/v1/handovers/${id}`, recorded });
+    return { body: made, location: `/admin/v1/handovers/${id}`, recorded: { state: made.state } };
   });
-};
 
 type OfOne = Pick<AdminRequest<"getHandover">, "handoverId" | "reach" | "origin">;
 type Side = "from" | "to";
@@ -62,43 +58,41 @@ async function getReached(db: RecordStore, { handoverId, reach, origin }: OfOne,
 export const getHandover: AdminHandler<"getHandover"> = async ({ db }, request) =>
   answerRecord(presentHandover(await getReached(db, request)));
 
-/** Reads the closed hand-over, and records how its state changed in the lines about the hand-over itself. */
-async function finish(tx: RecordStore, { handoverId, origin }: OfOne) {
-  const body = presentHandover(await find(tx, handoverId, origin.at));
-  const difference = { before: { state: "OFFERED" }, after: { state: body.state } };
-  await recordDifference(tx, { ...origin, personId: null }, difference);
-  return { status: 200 as const, body };
-}
+/** How each decision reads, records and answers with the hand-over. */
+const steps = ({ handoverId, origin }: OfOne) => ({
+  record: async (tx: RecordStore) => presentHandover(await find(tx, handoverId, origin.at)),
+  recorded: ({ state }: Schemas["Handover"]) => ({ state }),
+  personId: null,
+  answer: answerAfter<Schemas["Handover"]>,
+});
 
-export const acceptHandover: AdminHandler<"acceptHandover"> = async ({ db }, request) => {
-  const { handoverId, body, origin } = request;
-  const { to } = await getReached(db, request, "to");
-  return changeDirectory(db, origin, async (change) => {
-    const placements = body.pupils.map(({ personId, groupId, sourceSystemIdentifier }) => ({
-      personId: personId as PersonId,
-      groupId: groupId as GroupId | undefined,
-      sourceSystemIdentifier,
-    }));
-    const moved = await accept(change, { id: handoverId, placements });
-    await giveUserNames(change.tx, { schoolId: to.id as SchoolId, people: moved }, change.now);
-    return finish(change.tx, request);
+export const acceptHandover: AdminHandler<"acceptHandover"> = async (deps, request) => {
+  const { handoverId: id, body } = request;
+  const { to } = await getReached(deps.db, request, "to");
+  return changeSeen(deps, request, {
+    ...steps(request),
+    async work(change) {
+      const placements = body.pupils.map(({ personId, groupId, sourceSystemIdentifier }) => ({
+        personId: personId as PersonId,
+        groupId: groupId as GroupId | undefined,
+        sourceSystemIdentifier,
+      }));
+      const people = await accept(change, { id, placements });
+      await giveUserNames(change.tx, { schoolId: to.id as SchoolId, people }, change.now);
+    },
   });
 };
 
-async function closeAs(
-  { db }: Pick<AdminDeps, "db">,
-  request: OfOne,
-  { side, state }: { side: Side; state: "DECLINED" | "WITHDRAWN" },
-) {
-  await getReached(db, request, side);
-  return withPrismaTransaction(db, async (tx) => {
-    await closeHandover(tx, { id: request.handoverId, state }, request.origin);
-    return finish(tx, request);
-  });
-}
+const closeAs =
+  (side: Side, state: "DECLINED" | "WITHDRAWN"): AdminHandler<"declineHandover" | "withdrawHandover"> =>
+  async (deps, request) => {
+    const { handoverId: id, origin } = request;
+    await getReached(deps.db, request, side);
+    return changeRecord(deps, request, {
+      ...steps(request),
+      work: (tx) => closeHandover(tx, { id, state }, origin),
+    });
+  };
 
-export const declineHandover: AdminHandler<"declineHandover"> = (deps, request) =>
-  closeAs(deps, request, { side: "to", state: "DECLINED" });
-
-export const withdrawHandover: AdminHandler<"withdrawHandover"> = (deps, request) =>
-  closeAs(deps, request, { side: "from", state: "WITHDRAWN" });
+export const declineHandover = closeAs("to", "DECLINED");
+export const withdrawHandover = closeAs("from", "WITHDRAWN");

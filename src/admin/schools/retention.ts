@@ -8,7 +8,7 @@ import {
 } from "../../directory/index.ts";
 import { addDays } from "../../platform/clock.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 import {
   countDue,
   deleteExemption,
@@ -31,7 +31,7 @@ import {
   type RetentionExemption,
   type RetentionRules,
 } from "../../retention/index.ts";
-import { answerRecord, changeRecord, tagOf } from "../change.ts";
+import { answerRecord, changeRecord, commitDone, tagOf } from "../change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
 import { schoolUnknown } from "../reached.ts";
 import { getReachedPerson } from "../whose-person.ts";
@@ -124,10 +124,9 @@ export const listRetentionPeople: AdminHandler<"listRetentionPeople"> = async (d
   return page.answer(found, presentDue, (due) => `${due.dueAt.toISOString()} ${due.id}`);
 };
 
-export const releaseRetention: AdminHandler<"releaseRetention"> = async ({ db }, request) => {
+export const releaseRetention: AdminHandler<"releaseRetention"> = (deps, request) => {
   const { schoolId, body, origin } = request;
-  await withPrismaTransaction(db, (tx) => release(tx, { schoolId, people: body.people }, origin));
-  return { status: 204 };
+  return commitDone(deps, request, (tx) => release(tx, { schoolId, people: body.people }, origin));
 };
 
 export const getServiceRetention: AdminHandler<"getServiceRetention"> = async ({ db, retentionRules }) => {
@@ -201,11 +200,9 @@ export const putRetentionExemption: AdminHandler<"putRetentionExemption"> = (dep
   });
 };
 
-export const withdrawRetentionExemption: AdminHandler<"withdrawRetentionExemption"> = async ({ db }, request) => {
-  const { personId, reach, origin } = request;
-  return withPrismaTransaction(db, async (tx) => {
+export const withdrawRetentionExemption: AdminHandler<"withdrawRetentionExemption"> = (deps, request) =>
+  commitDone(deps, request, async (tx) => {
+    const { personId, reach, origin } = request;
     await getReachedPerson(tx, reach, personId);
     await deleteExemption(tx, personId, origin);
-    return { status: 204 as const };
   });
-};

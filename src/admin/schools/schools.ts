@@ -4,17 +4,17 @@ import {
   deleteSchoolLogo as removeLogo,
   findSchool,
   findSchoolLogo,
+  lockSchoolLogo,
   listSchools as list,
   putSchoolLogo as putLogo,
   updateSchool as update,
 } from "../../directory/index.ts";
 import type { NewSchool, School, SchoolId, SchoolUpdate } from "../../directory/index.ts";
-import { recordDifference } from "../../events/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
-import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
+import { storeOf, type RecordStore, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { answerRecord, changeInDirectory, createRecord, differenceOf, refuseStale, tagOf } from "../change.ts";
-import type { AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { answerRecord, changeInDirectory, changeRecord, createRecord, tagOf } from "../change.ts";
+import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { schoolUnknown } from "../reached.ts";
 
 type AdminSchool = Schemas["AdminSchool"];
@@ -65,27 +65,25 @@ export const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { sch
   };
 };
 
-/** Records the difference of a logo. Errors: StaleRecord, which rolls the change back. */
-async function recordLogo(
-  tx: Transaction,
-  { headers, origin }: Pick<AdminRequest<"putSchoolLogo" | "deleteSchoolLogo">, "headers" | "origin">,
-  { before, after }: Awaited<ReturnType<typeof putLogo>>,
-): Promise<void> {
-  refuseStale(headers, before === null ? null : logoRecord(before));
-  await recordDifference(tx, origin, differenceOf({ logo: before }, { logo: after }));
-}
+const changeLogo = (
+  deps: AdminDeps,
+  request: AdminRequest<"putSchoolLogo" | "deleteSchoolLogo">,
+  work: (tx: Transaction) => Promise<void>,
+) =>
+  changeRecord(deps, request, {
+    record: async (tx) => {
+      const hash = await lockSchoolLogo(tx, request.schoolId);
+      return hash === null ? null : logoRecord(hash);
+    },
+    work,
+    absent: { logo: null },
+  });
 
-export const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async ({ db }, request) => {
+export const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async (deps, request) => {
   const { schoolId, body, origin, connection } = request;
   const logo = await checkSchoolLogo(body, { by: origin.actorId, caller: connection });
-  return withPrismaTransaction(db, async (tx) => {
-    await recordLogo(tx, request, await putLogo(tx, { schoolId, logo }, origin));
-    return { status: 204, headers: { ETag: tagOf(logoRecord(logo.hash)) } };
-  });
+  return changeLogo(deps, request, (tx) => putLogo(tx, { schoolId, logo }, origin));
 };
 
-export const deleteSchoolLogo: AdminHandler<"deleteSchoolLogo"> = ({ db }, request) =>
-  withPrismaTransaction(db, async (tx) => {
-    await recordLogo(tx, request, await removeLogo(tx, request.schoolId, request.origin));
-    return { status: 204 };
-  });
+export const deleteSchoolLogo: AdminHandler<"deleteSchoolLogo"> = (deps, request) =>
+  changeLogo(deps, request, (tx) => removeLogo(tx, request.schoolId, request.origin));

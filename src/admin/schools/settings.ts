@@ -9,11 +9,11 @@ import {
 } from "../../accounts/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
+import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { closeEmergencyIn, findWayInSettings, openEmergencyIn, putWayInIn } from "../../upstream/index.ts";
 import { cardTexts, listUnknownPlaceholders } from "../card-pdf/texts.ts";
-import { answerRecord, changeRecord, type ChangeRequest } from "../change.ts";
+import { answerRecord, changeRecord, commitDone, type ChangeRequest } from "../change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
 import { schoolUnknown } from "../reached.ts";
 
@@ -89,11 +89,8 @@ const changeEmergency =
   (
     change: (...openOrClose: Parameters<typeof openEmergencyIn>) => Promise<unknown>,
   ): AdminHandler<"setEmergencySignIn" | "withdrawEmergencySignIn"> =>
-  ({ db }, { schoolId, origin }) =>
-    withPrismaTransaction(db, async (tx) => {
-      await change(tx, schoolId, origin);
-      return { status: 204 as const };
-    });
+  (deps, request) =>
+    commitDone(deps, request, (tx) => change(tx, request.schoolId, request.origin));
 
 export const setEmergencySignIn = changeEmergency(openEmergencyIn);
 export const withdrawEmergencySignIn = changeEmergency(closeEmergencyIn);

@@ -10,7 +10,7 @@ import {
 } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import { present } from "../present.ts";
-import { storeOf, withPrismaTransaction, type Store } from "../../platform/database/db.ts";
+import { storeOf, type Store } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
   getRole,
@@ -25,7 +25,7 @@ import {
   type Reach,
   type StaffRole,
 } from "../../staff/index.ts";
-import { answerCreated, answerRecord } from "../change.ts";
+import { answerCreated, answerRecord, commit, commitCreated, commitDone } from "../change.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { findNames } from "../names.ts";
 import { readPerson } from "../people/person-record.ts";
@@ -116,25 +116,22 @@ async function refuseOthers(
 }
 
 export const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, request) =>
-  withPrismaTransaction(deps.db, async (tx) => {
+  commitCreated(deps, request, async (tx) => {
     const { body, caller, reach, origin } = request;
     const given = { ...readRole(body), holder: holderOf(body.holder), confirmPartners: body.confirmPartners };
     await refuseOthers(tx, reach, given);
     const role = await giveRole(tx, given, { giver: caller.roles, origin, supportRoleDays: deps.supportRoleDays });
-    return answerCreated(tx, request, { body: presentRole(role) });
+    return { body: presentRole(role) };
   });
 
-export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = (
-  { db },
-  { staffRoleId: id, caller, reach, origin },
-) =>
-  withPrismaTransaction(db, async (tx) => {
+export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = (deps, request) =>
+  commitDone(deps, request, async (tx) => {
+    const { staffRoleId: id, caller, reach, origin } = request;
     const role = await getRole(tx, id);
     if (!isReached(reach, { schools: role.schoolIds }))
       throw new AppError("not_found", "staff_role_not_found", "There is no such staff role.");
     const withdrawn = await withdrawRole(tx, id, { giver: caller.roles, origin });
     await recordDifference(tx, origin, { before: presentRole(withdrawn), after: null });
-    return { status: 204 as const };
   });
 
 export const listProposedTeachers: AdminHandler<"listProposedTeachers"> = async ({ db }, request) => {
@@ -143,14 +140,14 @@ export const listProposedTeachers: AdminHandler<"listProposedTeachers"> = async 
   return page.answerFrom(proposals, (proposal) => present("ClassTeacherProposal", proposal));
 };
 
-export const giveClassTeacherRoles: AdminHandler<"giveClassTeacherRoles"> = ({ db }, request) =>
-  withPrismaTransaction(db, async (tx) => {
-    const { schoolId, body, caller, origin, keep } = request;
+export const giveClassTeacherRoles: AdminHandler<"giveClassTeacherRoles"> = (deps, request) =>
+  commit(deps, request, async (tx) => {
+    const { schoolId, body, caller, origin } = request;
     const teachers = { schoolId, personIds: body.personIds };
     const roles = (await giveTeacherRoles(tx, teachers, { giver: caller.roles, origin })).map(presentRole);
     for (const role of roles)
       await recordDifference(tx, { ...origin, personId: role.holder.personId }, { before: null, after: role });
-    return keep(tx, { status: 200 as const, body: roles });
+    return { status: 200 as const, body: roles };
   });
 
 export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, request) => {

@@ -1,6 +1,5 @@
 import { addDays } from "../../platform/clock.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction } from "../../platform/database/db.ts";
 import {
   createConnectionIn,
   deleteConnectionIn,
@@ -9,7 +8,7 @@ import {
   type ConnectionId,
 } from "../../upstream/index.ts";
 import { AppError } from "../../platform/errors.ts";
-import { answerCreated } from "../change.ts";
+import { commitCreated } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { refuseUnknownSchool } from "../reached.ts";
 import { roleForbids } from "../rights.ts";
@@ -67,11 +66,11 @@ export const createUpstreamConnection: AdminHandler<"createUpstreamConnection"> 
   const { body: given, reach, caller, origin } = request;
   await refuseUnknownSchool(deps.db, reach, given.schoolId);
   refuseTrust(reach, given.trustedForSecondFactor, false);
-  return withPrismaTransaction(deps.db, async (tx) => {
+  return commitCreated(deps, request, async (tx) => {
     const id = await createConnectionIn(tx, readSettings(given), contextOf(deps, origin));
     const body = await readConnection(deps, tx, { connectionId: id, reach, caller });
     const location = `/admin/v1/upstream-connections/${id}`;
-    return answerCreated(tx, request, { body, location, recorded: settingsOf(body), tag: connectionTag(body) });
+    return { body, location, recorded: settingsOf(body), tag: connectionTag(body) };
   });
 };
 

@@ -1,7 +1,7 @@
 import { changeDirectory } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
+import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
   acceptGuests,
@@ -14,8 +14,9 @@ import {
   type Link,
   type RefusalId,
 } from "../../upstream/index.ts";
+import { commitDone } from "../change.ts";
 import type { AdminHandler } from "../handler.ts";
-import { withPerson } from "../people/logins.ts";
+import { changeWithPerson } from "../people/logins.ts";
 import { getReachedConnection } from "./connection-record.ts";
 import { getReachedPerson } from "../whose-person.ts";
 
@@ -56,10 +57,9 @@ export const listUpstreamLinksOfPerson: AdminHandler<"listUpstreamLinksOfPerson"
 };
 
 export const revokeUpstreamLink: AdminHandler<"revokeUpstreamLink"> = (deps, request) =>
-  withPerson(deps, request, async (tx, personId) => {
-    await unlinkIn(tx, { connectionId: request.connectionId as ConnectionId, personId }, request.origin);
-    return { status: 204 };
-  });
+  changeWithPerson(deps, request, (tx, personId, origin) =>
+    unlinkIn(tx, { connectionId: request.connectionId as ConnectionId, personId }, origin),
+  );
 
 export const listUpstreamRefusals: AdminHandler<"listUpstreamRefusals"> = async (deps, request) => {
   const { range, answer } = request.page;
@@ -81,23 +81,19 @@ async function refuseOthersRefusal(
     throw new AppError("not_found", "upstream_refusal_not_found", "This refused sign-in is not on the list any more.");
 }
 
-export const withdrawUpstreamRefusal: AdminHandler<"withdrawUpstreamRefusal"> = ({ db }, request) =>
-  withPrismaTransaction(db, async (tx) => {
+export const withdrawUpstreamRefusal: AdminHandler<"withdrawUpstreamRefusal"> = (deps, request) =>
+  commitDone(deps, request, async (tx) => {
     const { id: connectionId } = await getReachedConnection(tx, request);
     await dismissRefusalIn(tx, { connectionId, id: request.refusalId as RefusalId }, request.origin);
-    return { status: 204 as const };
   });
 
-export const setUpstreamLink: AdminHandler<"setUpstreamLink"> = (deps, request) => {
-  const { body, origin } = request;
-  const refusalId = request.refusalId as RefusalId;
-  return withPerson(deps, { ...request, personId: body.personId }, async (tx, personId) => {
+export const setUpstreamLink: AdminHandler<"setUpstreamLink"> = (deps, request) =>
+  changeWithPerson(deps, { ...request, personId: request.body.personId }, async (tx, personId, origin) => {
     const { id: connectionId } = await getReachedConnection(tx, request);
+    const refusalId = request.refusalId as RefusalId;
     await refuseOthersRefusal(tx, { id: refusalId, connectionId });
     await linkByHandIn(tx, { refusalId, personId }, { keys: deps.webhookKeys, origin });
-    return { status: 204 };
   });
-};
 
 export const acceptUpstreamGuests: AdminHandler<"acceptUpstreamGuests"> = (deps, request) =>
   changeDirectory(deps.db, request.origin, async (change) => {

@@ -1,6 +1,6 @@
 import { listGroups } from "../../directory/index.ts";
 import { present } from "../present.ts";
-import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import { storeOf } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import {
   closeSetUpLinkIn,
@@ -13,7 +13,7 @@ import {
   type SetUpLinkId,
   type TestedSignIn,
 } from "../../upstream/index.ts";
-import { answerCreated, answerRecord } from "../change.ts";
+import { answerRecord, commitCreated, commitDone } from "../change.ts";
 import type { AdminHandler } from "../handler.ts";
 import { setUpPath } from "../set-up.ts";
 import { getReachedConnection } from "./connection-record.ts";
@@ -58,14 +58,14 @@ export const getUpstreamSetUp: AdminHandler<"getUpstreamSetUp"> = async ({ db, w
 };
 
 export const createSetUpLink: AdminHandler<"createSetUpLink"> = (deps, request) =>
-  withPrismaTransaction(deps.db, async (tx) => {
+  commitCreated(deps, request, async (tx) => {
     const { days } = request.body;
     const { id: connectionId } = await getReachedConnection(tx, request);
     const { id, token, expiresAt } = await createSetUpLinkIn(tx, { connectionId, days }, request.origin);
     const url = new URL(`${setUpPath}/${token}`, deps.issuerUrl).href;
     const body = present("CreatedSetUpLink", { id, url, expiresAt });
     const recorded = { setUpLinkId: id, expiresAt: body.expiresAt };
-    return answerCreated(tx, request, { body, location: `${request.address}/${id}`, recorded });
+    return { body, location: `${request.address}/${id}`, recorded };
   });
 
 export const listSetUpLinks: AdminHandler<"listSetUpLinks"> = async (deps, request) => {
@@ -76,12 +76,11 @@ export const listSetUpLinks: AdminHandler<"listSetUpLinks"> = async (deps, reque
   );
 };
 
-export const revokeSetUpLink: AdminHandler<"revokeSetUpLink"> = ({ db }, request) =>
-  withPrismaTransaction(db, async (tx) => {
+export const revokeSetUpLink: AdminHandler<"revokeSetUpLink"> = (deps, request) =>
+  commitDone(deps, request, async (tx) => {
     const { id: connectionId } = await getReachedConnection(tx, request);
     const id = request.setUpLinkId as SetUpLinkId;
     if ((await tx.prisma.upstreamSetUpLink.count({ where: { id, connectionId } })) === 0)
       throw new AppError("not_found", "set_up_link_not_found", "The set-up link is not open.");
     await closeSetUpLinkIn(tx, id, request.origin);
-    return { status: 204 as const };
   });

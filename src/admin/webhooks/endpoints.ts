@@ -2,7 +2,7 @@ import type { ClientId } from "../../access/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
 import { present } from "../present.ts";
-import { storeOf, withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
+import { storeOf, type Transaction } from "../../platform/database/db.ts";
 import {
   changeEndpointState,
   checkEndpoint,
@@ -17,7 +17,7 @@ import {
   updateEndpointIn,
 } from "../../webhooks/index.ts";
 import type { Endpoint, EndpointPosition } from "../../webhooks/index.ts";
-import { answerCreated, answerRecord, changeRecord } from "../change.ts";
+import { answerRecord, changeRecord, commit, commitCreated } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { appsOf, refuseUnknownApp } from "../reached.ts";
 
@@ -54,25 +54,20 @@ function readPosition(text: string | undefined): EndpointPosition | undefined {
 export const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { endpointId }) =>
   answerRecord(presentEndpoint(await readEndpoint(storeOf(db), endpointId)), counts);
 
-/** Answers with the secret, which no other answer has, and records the creation in the audit log. */
-export const answerSecret = async (
-  tx: Transaction,
-  request: Pick<AdminRequest<"createEndpoint">, "origin" | "keep">,
-  made: { id: string; secret: string },
-) =>
-  answerCreated(tx, request, {
-    body: present("EndpointSecret", { ...made, oldValidUntil: null }),
-    location: `/admin/v1/webhook-endpoints/${made.id}`,
-    recorded: withoutCounts(presentEndpoint(await readEndpoint(tx, made.id))),
-  });
+/** The secret, which no other answer has, and what the audit log shows. */
+export const presentMade = async (tx: Transaction, made: { id: string; secret: string }) => ({
+  body: present("EndpointSecret", { ...made, oldValidUntil: null }),
+  location: `/admin/v1/webhook-endpoints/${made.id}`,
+  recorded: withoutCounts(presentEndpoint(await readEndpoint(tx, made.id))),
+});
 
 export const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, request) => {
   const { body, reach, origin } = request;
   const { clientId } = body;
   await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   const checked = { clientId, ...(await checkEndpoint(body, deps.policy)) };
-  return withPrismaTransaction(deps.db, async (tx) =>
-    answerSecret(tx, request, await registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys })),
+  return commitCreated(deps, request, async (tx) =>
+    presentMade(tx, await registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys })),
   );
 };
 
@@ -113,24 +108,21 @@ export const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async (deps, reque
   return answer;
 };
 
-export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async (
-  { db, webhookKeys: keys },
-  request,
-) => {
-  const { endpointId: id, body, origin, keep } = request;
-  const overlapHours = body?.overlapHours ?? defaultOverlapHours;
-  return withPrismaTransaction(db, async (tx) => {
+export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = (deps, request) =>
+  commit(deps, request, async (tx) => {
+    const { endpointId: id, body, origin } = request;
+    const overlapHours = body?.overlapHours ?? defaultOverlapHours;
+    const keys = deps.webhookKeys;
     await lockEndpoint(tx, id);
     const { secret, oldValidUntil: until } = await rotateEndpointSecretIn(tx, { id, overlapHours }, { origin, keys });
     const oldValidUntil = overlapHours === 0 ? null : until.toISOString();
     await recordDifference(tx, origin, { before: null, after: { oldValidUntil } });
-    return keep(tx, { status: 200 as const, body: present("EndpointSecret", { id, secret, oldValidUntil }) });
+    return { status: 200 as const, body: present("EndpointSecret", { id, secret, oldValidUntil }) };
   });
-};
 
-export const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { endpointId, body, origin, keep }) => {
-  return withPrismaTransaction(db, async (tx) => {
+export const testEndpoint: AdminHandler<"testEndpoint"> = (deps, request) =>
+  commit(deps, request, async (tx) => {
+    const { endpointId, body, origin } = request;
     const deliveryId = await sendTestEventIn(tx, { endpointId, eventType: body?.eventType ?? "person" }, origin);
-    return keep(tx, { status: 202 as const, body: { deliveryId } });
+    return { status: 202 as const, body: { deliveryId } };
   });
-};

@@ -1,6 +1,6 @@
 import type { ClientId } from "../../access/index.ts";
 import { present } from "../present.ts";
-import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
+import { storeOf } from "../../platform/database/db.ts";
 import {
   makeListenerIn,
   recordAttempts as record,
@@ -9,7 +9,8 @@ import {
   type SignedDelivery,
 } from "../../webhooks/index.ts";
 import type { Reach } from "../../staff/index.ts";
-import { answerSecret } from "./endpoints.ts";
+import { commit, commitCreated } from "../change.ts";
+import { presentMade } from "./endpoints.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { refuseOtherEndpoint, refuseUnknownApp } from "../reached.ts";
 
@@ -17,10 +18,9 @@ export const createListener: AdminHandler<"createListener"> = async (deps, reque
   const { body, reach, origin } = request;
   const { clientId, eventTypes } = body;
   await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
-  return withPrismaTransaction(deps.db, async (tx) => {
-    const made = await makeListenerIn(tx, { clientId, eventTypes }, { origin, keys: deps.webhookKeys });
-    return answerSecret(tx, request, made);
-  });
+  return commitCreated(deps, request, async (tx) =>
+    presentMade(tx, await makeListenerIn(tx, { clientId, eventTypes }, { origin, keys: deps.webhookKeys })),
+  );
 };
 
 const describeTaken = ({ eventType, ...delivery }: SignedDelivery) => ({
@@ -52,8 +52,8 @@ export const recordAttempts: AdminHandler<"recordAttempts"> = async (deps, { end
   return { status: 204 };
 };
 
-export const replayDeliveries: AdminHandler<"replayDeliveries"> = ({ db }, { endpointId, body, origin }) =>
-  withPrismaTransaction(db, async (tx) => {
-    const deliveries = await replayIn(tx, { endpointId, ...body }, origin);
-    return { status: 202, body: { deliveries } };
+export const replayDeliveries: AdminHandler<"replayDeliveries"> = (deps, request) =>
+  commit(deps, request, async (tx) => {
+    const { endpointId, body, origin } = request;
+    return { status: 202 as const, body: { deliveries: await replayIn(tx, { endpointId, ...body }, origin) } };
   });
