@@ -1,11 +1,4 @@
-import {
-  everything,
-  joinReach,
-  rolesEndedBySchools,
-  rolesGivenBySchools,
-  staffRoleNames,
-  targetOf,
-} from "../staff/index.ts";
+import * as staff from "../staff/index.ts";
 import type { Reach, StaffRole, StaffRoleName } from "../staff/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { staffOperations } from "../../generated/openapi/admin-operations.ts";
@@ -38,15 +31,15 @@ export const roleForbids = (message: string): AppError => new AppError("forbidde
 export function allow(roles: readonly StaffRole[], operation: OperationId, isOwn: boolean): Allowed {
   const allowing = roles.filter(({ role }) => isAllowed(role, operation));
   const [first] = allowing;
-  if (isOwn && callers[operation].self) return { reach: everything, role: first?.role };
+  if (isOwn && callers[operation].self) return { reach: staff.everything, role: first?.role };
   if (first === undefined) throw roleForbids("None of your staff roles allows this operation.");
-  return { reach: joinReach(allowing), role: first.role };
+  return { reach: staff.joinReach(allowing), role: first.role };
 }
 
 /** The same for the IT contact with a set-up link, who has no role. */
 export function allowSetUp({ schoolId }: SetUpCaller, operation: OperationId): Allowed {
   if (!callers[operation].setUpLink) throw roleForbids("A set-up link does not allow this.");
-  return { reach: { ...everything, all: false, schoolIds: new Set([schoolId]) }, role: undefined };
+  return { reach: { ...staff.everything, all: false, schoolIds: new Set([schoolId]) }, role: undefined };
 }
 
 type HeldRole = { role: StaffRoleName; schoolIds: readonly string[]; clientIds: readonly string[] };
@@ -55,7 +48,7 @@ const mayCall = (roles: readonly HeldRole[], operation: OperationId, schoolId?: 
   roles.some(
     ({ role, schoolIds }) =>
       isAllowed(role, operation) &&
-      (schoolId === undefined || targetOf(role) === "service" || schoolIds.includes(schoolId)),
+      (schoolId === undefined || staff.targetOf(role) === "service" || schoolIds.includes(schoolId)),
   );
 
 /** What somebody may do, so that a page offers only what the admin API allows. */
@@ -72,23 +65,23 @@ export type Permissions = {
 };
 
 export function permissionsOf(roles: readonly HeldRole[]): Permissions {
-  const reachesAll = roles.some(({ role }) => targetOf(role) === "service");
+  const reachesAll = roles.some(({ role }) => staff.targetOf(role) === "service");
   const giving = (schoolId: string | null): readonly StaffRoleName[] => {
     if (schoolId === null)
-      return reachesAll ? staffRoleNames.filter((role) => !rolesGivenBySchools.includes(role)) : [];
+      return reachesAll ? staff.staffRoleNames.filter((role) => !staff.rolesGivenBySchools.includes(role)) : [];
     if (!mayCall(roles, "giveStaffRole", schoolId)) return [];
-    return reachesAll ? [...rolesGivenBySchools, "SUPPORT"] : rolesGivenBySchools;
+    return reachesAll ? [...staff.rolesGivenBySchools, "SUPPORT"] : staff.rolesGivenBySchools;
   };
   return {
     may: (operation, schoolId) => mayCall(roles, operation, schoolId),
     reachesAll,
-    isPartner: roles.some(({ role }) => targetOf(role) === "apps"),
+    isPartner: roles.some(({ role }) => staff.targetOf(role) === "apps"),
     ownApps: reachesAll ? null : roles.flatMap(({ clientIds }) => clientIds),
     rolesToGive: giving,
     rolesToEnd(schoolId) {
-      if (reachesAll) return staffRoleNames;
+      if (reachesAll) return staff.staffRoleNames;
       const given = giving(schoolId);
-      return given.length === 0 ? [] : [...given, ...rolesEndedBySchools];
+      return given.length === 0 ? [] : [...given, ...staff.rolesEndedBySchools];
     },
   };
 }

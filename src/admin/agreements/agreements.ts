@@ -1,15 +1,6 @@
 import { readFile } from "node:fs/promises";
-import {
-  deleteDraft,
-  findAgreementPdf,
-  findDraft,
-  listAgreements as list,
-  publishDraft,
-  writeDraft,
-  writeDraftPdf,
-  type Agreement,
-  type ClientId,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { Agreement, ClientId } from "../../access/index.ts";
 import { present } from "../present.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
@@ -22,14 +13,14 @@ export const presentAgreement = (agreement: Agreement) => present("Agreement", a
 
 export const listAgreements: AdminHandler<"listAgreements"> = async (deps, request) => {
   const { clientId, page } = request;
-  return page.answer(await list(deps.db, { clientId, ...page.range }), presentAgreement);
+  return page.answer(await access.listAgreements(deps.db, { clientId, ...page.range }), presentAgreement);
 };
 
 type Request = ChangeRequest & { clientId: ClientId };
 
 /** The document is in the audit by its hash. */
 async function readDraft(tx: Transaction, { clientId }: Request): Promise<Schemas["Agreement"] | null> {
-  const draft = await findDraft(tx, clientId);
+  const draft = await access.findDraft(tx, clientId);
   return draft && presentAgreement(draft);
 }
 
@@ -50,28 +41,28 @@ const changeDraft = <Result, Answer extends KeptAnswer>(
 
 export const putAgreementDraft: AdminHandler<"putAgreementDraft"> = (deps, request) => {
   const { clientId, body, origin } = request;
-  return changeDraft(deps, request, (tx) => writeDraft(tx, { clientId, ...body }, origin));
+  return changeDraft(deps, request, (tx) => access.writeDraft(tx, { clientId, ...body }, origin));
 };
 
 export const putAgreementPdf: AdminHandler<"putAgreementPdf"> = async (deps, request) => {
   const { clientId, body, origin } = request;
   const pdf = await readFile(body.file.path);
-  return changeDraft(deps, request, (tx) => writeDraftPdf(tx, { clientId, pdf }, origin));
+  return changeDraft(deps, request, (tx) => access.writeDraftPdf(tx, { clientId, pdf }, origin));
 };
 
 export const deleteAgreementDraft: AdminHandler<"deleteAgreementDraft"> = (deps, request) =>
-  changeDraft(deps, request, (tx) => deleteDraft(tx, request.clientId, request.origin));
+  changeDraft(deps, request, (tx) => access.deleteDraft(tx, request.clientId, request.origin));
 
 export const publishAgreement: AdminHandler<"publishAgreement"> = (deps, request) =>
   changeDraft(
     deps,
     request,
-    (tx) => publishDraft(tx, request.clientId, request.origin),
+    (tx) => access.publishDraft(tx, request.clientId, request.origin),
     ({ result }) => ({ status: 200 as const, body: presentAgreement(result) }),
   );
 
 export const getAgreementPdf: AdminHandler<"getAgreementPdf"> = async ({ db }, { agreementId, reach }) => {
-  const found = await findAgreementPdf(db, agreementId);
+  const found = await access.findAgreementPdf(db, agreementId);
   const isReached =
     found !== null && (found.isPublished ? reachesApp(reach, found.clientId) : reachesOwnApp(reach, found.clientId));
   if (!isReached) throw new AppError("not_found", "agreement_not_found", "There is no such agreement.");

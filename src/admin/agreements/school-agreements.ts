@@ -1,14 +1,5 @@
-import {
-  acceptAgreement as accept,
-  appAttributes,
-  chooseWithheld,
-  findSchoolAgreement,
-  holdForAgreement,
-  withdrawAgreement as withdraw,
-  type AppAttribute,
-  type GrantKey,
-  type WithheldItem,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { AppAttribute, GrantKey, WithheldItem } from "../../access/index.ts";
 import type { Change } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
@@ -18,10 +9,11 @@ import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.
 
 type SchoolAgreement = Schemas["SchoolAgreement"];
 
-const isAttribute = (item: WithheldItem): item is AppAttribute => (appAttributes as readonly string[]).includes(item);
+const isAttribute = (item: WithheldItem): item is AppAttribute =>
+  (access.appAttributes as readonly string[]).includes(item);
 
 async function read(db: Store, { demandsAgreements }: AdminDeps, key: GrantKey): Promise<SchoolAgreement> {
-  const { current, accepted, withheld, ...rest } = await findSchoolAgreement(db, key);
+  const { current, accepted, withheld, ...rest } = await access.findSchoolAgreement(db, key);
   return present("SchoolAgreement", {
     ...rest,
     isDemanded: demandsAgreements,
@@ -57,7 +49,7 @@ const changeAgreement = (
   const { schoolId, clientId } = request;
   const key = { schoolId, clientId };
   return changeInDirectory(deps, request, {
-    touch: (change) => holdForAgreement(change, key),
+    touch: (change) => access.holdForAgreement(change, key),
     record: (tx) => read(tx, deps, key),
     work: (change) => work(change, key),
     recorded,
@@ -66,13 +58,15 @@ const changeAgreement = (
 
 export const acceptAgreement: AdminHandler<"acceptAgreement"> = (deps, request) => {
   const { agreementId, withheld } = request.body;
-  return changeAgreement(deps, request, (change, key) => accept(change, { ...key, agreementId, withheld }));
+  return changeAgreement(deps, request, (change, key) =>
+    access.acceptAgreement(change, { ...key, agreementId, withheld }),
+  );
 };
 
 export const withdrawAgreement: AdminHandler<"withdrawAgreement"> = (deps, request) =>
-  changeAgreement(deps, request, withdraw);
+  changeAgreement(deps, request, access.withdrawAgreement);
 
 export const putWithheldAttributes: AdminHandler<"putWithheldAttributes"> = (deps, request) =>
   changeAgreement(deps, request, (change, key) =>
-    chooseWithheld(change, { ...key, attributes: request.body.attributes }),
+    access.chooseWithheld(change, { ...key, attributes: request.body.attributes }),
   );

@@ -1,24 +1,4 @@
-import {
-  isBuiltIn,
-  appNotFound,
-  checkCalledUri,
-  checkScopePlatform,
-  createApp as create,
-  deleteApp as remove,
-  deleteLogo,
-  endOldSecret as end,
-  isSameName,
-  lockApp,
-  putLogo,
-  refuseTakenLogo,
-  refuseOthersSector,
-  refuseOwnName,
-  refuseTakenName,
-  resumeApp as resume,
-  rotateClientSecret,
-  suspendApp as suspend,
-  updateApp as update,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
 import type { ClientId, ProfileUpdate } from "../../access/index.ts";
 import { cleanText } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
@@ -43,7 +23,7 @@ type Written = Pick<Schemas["AppUpdate"], "scopes" | "attributes" | "backchannel
 /** Checks what this service calls before the transaction: that needs a DNS lookup. Errors: invalid uri_refused. */
 async function checked({ policy }: AdminDeps, { scopes, backchannelLogoutUri, jwksUri }: Written) {
   const check = async (property: string, uri: string | null) =>
-    uri === null ? null : await checkCalledUri(uri, policy, property);
+    uri === null ? null : await access.checkCalledUri(uri, policy, property);
   return {
     ...(scopes !== undefined && { scopes }),
     ...(backchannelLogoutUri !== undefined && {
@@ -62,7 +42,7 @@ function refuseApproved(
   { scopes, attributes, subjectType, provider }: Approved,
   { operator }: AdminDeps,
 ): void {
-  if (!all && typeof provider === "string") refuseOwnName(provider, operator.name);
+  if (!all && typeof provider === "string") access.refuseOwnName(provider, operator.name);
   if (all || (scopes === undefined && attributes === undefined && subjectType !== "SHARED")) return;
   const message = "Only an operator changes the scopes and attributes of an app, or gives it shared ids.";
   throw new AppError("forbidden", "role_forbids", message);
@@ -80,7 +60,7 @@ function splitProfile<T extends ProfileUpdate>(written: T) {
 export const createApp: AdminHandler<"createApp"> = async (deps, request) => {
   const { body, caller, reach, origin } = request;
   refuseApproved(reach, body, deps);
-  checkScopePlatform(body.scopePlatform, deps);
+  access.checkScopePlatform(body.scopePlatform, deps);
   const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
@@ -89,11 +69,11 @@ export const createApp: AdminHandler<"createApp"> = async (deps, request) => {
   return commitCreated(deps, request, async (tx) => {
     const { allowLoopbackHttp } = deps;
     if (!reach.all) {
-      refuseOwnName(body.name, deps.operator.name);
-      await refuseTakenName(tx, body.name, reach.clientIds);
-      await refuseOthersSector(tx, body.sector, reach.clientIds);
+      access.refuseOwnName(body.name, deps.operator.name);
+      await access.refuseTakenName(tx, body.name, reach.clientIds);
+      await access.refuseOthersSector(tx, body.sector, reach.clientIds);
     }
-    const made = await create(tx, given, { ...origin, allowLoopbackHttp });
+    const made = await access.createApp(tx, given, { ...origin, allowLoopbackHttp });
     const role = reach.all ? undefined : caller.roles.find((held) => held.role === "PARTNER");
     if (role !== undefined) await extendPartnerRole(tx, { role, clientId: made.clientId }, origin);
     const location = `/admin/v1/apps/${made.clientId}`;
@@ -111,13 +91,13 @@ const refuseHigherApp = (
 
 /** The code sends staff to the redirect URI of the app, and a release changes both. Errors: forbidden app_built_in. */
 function refuseBuiltIn(clientId: ClientId): void {
-  if (!isBuiltIn(clientId)) return;
+  if (!access.isBuiltIn(clientId)) return;
   throw new AppError("forbidden", "app_built_in", "This app is part of the service: it is suspended, but not changed.");
 }
 
 /** Errors: not_found app_not_found; forbidden role_forbids. */
 async function lockForChange(tx: Transaction, request: Request): Promise<void> {
-  if ((await lockApp(tx, request.clientId)) === null) throw appNotFound();
+  if ((await access.lockApp(tx, request.clientId)) === null) throw access.appNotFound();
   await refuseHigherApp(tx, request);
 }
 
@@ -145,25 +125,25 @@ const changeApp = <Result, Answer extends KeptAnswer>(
 export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { clientId, body, reach, origin } = request;
   refuseApproved(reach, body, deps);
-  checkScopePlatform(body.scopePlatform, deps);
+  access.checkScopePlatform(body.scopePlatform, deps);
   const { backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const given = { ...rest, profile, ...(await checked(deps, body)), clientId };
   const { allowLoopbackHttp, demandsAgreements } = deps;
   return changeApp(deps, request, async (tx, { name }) => {
     refuseBuiltIn(clientId);
-    if (!reach.all && body.name !== undefined && !isSameName(body.name, name)) {
-      refuseOwnName(body.name, deps.operator.name);
-      await refuseTakenName(tx, body.name, reach.clientIds);
+    if (!reach.all && body.name !== undefined && !access.isSameName(body.name, name)) {
+      access.refuseOwnName(body.name, deps.operator.name);
+      await access.refuseTakenName(tx, body.name, reach.clientIds);
     }
-    await update(tx, given, { ...origin, allowLoopbackHttp, demandsAgreements });
+    await access.updateApp(tx, given, { ...origin, allowLoopbackHttp, demandsAgreements });
   });
 };
 
 export const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
   const clientId = request.clientId;
   const endpoints = await listEndpoints(db, { clientId });
-  await remove(db, clientId, {
+  await access.deleteApp(db, clientId, {
     origin: request.origin,
     forget: forgetAppWithSandboxes,
     work: async (tx, deleteRecords) => {
@@ -190,7 +170,7 @@ export const rotateSecret: AdminHandler<"rotateSecret"> = (deps, request) => {
     deps,
     request,
     async (tx) => {
-      const rotated = await rotateClientSecret(tx, { clientId, keepOldSeconds }, origin);
+      const rotated = await access.rotateClientSecret(tx, { clientId, keepOldSeconds }, origin);
       if (keepOldSeconds === 0) await forgetClientTokens(tx, clientId);
       return rotated;
     },
@@ -199,28 +179,28 @@ export const rotateSecret: AdminHandler<"rotateSecret"> = (deps, request) => {
 };
 
 export const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
-  changeApp(deps, request, (tx) => end(tx, request.clientId, request.origin));
+  changeApp(deps, request, (tx) => access.endOldSecret(tx, request.clientId, request.origin));
 
 export const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
   changeApp(deps, request, async (tx) => {
     const clientId = request.clientId;
     refuseBuiltIn(clientId);
-    await putLogo(tx, clientId, request.body, request.origin);
-    if (!request.reach.all) await refuseTakenLogo(tx, clientId, request.reach.clientIds);
+    await access.putLogo(tx, clientId, request.body, request.origin);
+    if (!request.reach.all) await access.refuseTakenLogo(tx, clientId, request.reach.clientIds);
   });
 
 export const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
   changeApp(deps, request, async (tx) => {
     refuseBuiltIn(request.clientId);
-    await deleteLogo(tx, request.clientId, request.origin);
+    await access.deleteLogo(tx, request.clientId, request.origin);
   });
 
 export const suspendApp: AdminHandler<"suspendApp"> = (deps, request) =>
   changeApp(deps, request, async (tx) => {
     const { clientId, body, origin } = request;
     await refuseLastOperatorLeaves(tx, { clientId });
-    await suspend(tx, { clientId, reason: cleanText(body.reason) }, origin);
+    await access.suspendApp(tx, { clientId, reason: cleanText(body.reason) }, origin);
   });
 
 export const resumeApp: AdminHandler<"resumeApp"> = (deps, request) =>
-  changeApp(deps, request, (tx) => resume(tx, request.clientId, request.origin));
+  changeApp(deps, request, (tx) => access.resumeApp(tx, request.clientId, request.origin));

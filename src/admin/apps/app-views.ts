@@ -1,12 +1,5 @@
-import {
-  appNotFound,
-  findApp,
-  findNamesRead,
-  findPersonByAppId,
-  listAppIds,
-  type App,
-  type ClientId,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { App, ClientId } from "../../access/index.ts";
 import { findGroup, findPerson, type GroupId, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
@@ -73,7 +66,7 @@ async function refuseOtherSubject(
 export const callerOf = async (db: PrismaDb, { clientId, type, scopes, sector }: App) => ({
   clientId,
   scopes: new Set(type === "PUBLIC" ? [] : scopes),
-  namesRead: await findNamesRead(db.pool, clientId),
+  namesRead: await access.findNamesRead(db.pool, clientId),
   ids: sector === null ? ("shared" as const) : ("own" as const),
 });
 
@@ -103,7 +96,9 @@ async function listOfOthers(
     where: { schoolId, person: { OR: ofGuests ? [isBeyond, isGuest] : [isBeyond] } },
     select: { personId: true },
   });
-  return new Set(await listAppIds(db.pool, { clientId, personIds: found.map(({ personId }) => personId as PersonId) }));
+  return new Set(
+    await access.listAppIds(db.pool, { clientId, personIds: found.map(({ personId }) => personId as PersonId) }),
+  );
 }
 
 type Named = { resource: AppViewResource; clientId: ClientId; id: string; isOfSchool: boolean };
@@ -111,8 +106,8 @@ type Named = { resource: AppViewResource; clientId: ClientId; id: string; isOfSc
 /** Staff of the school name a person by the service's id, a partner by the app's, which tells them no other id. */
 async function readIds({ pool }: PrismaDb, { resource, clientId, id, isOfSchool }: Named) {
   if (resource !== "user" && resource !== "person") return { id, appId: id };
-  if (!isOfSchool) return { id: await findPersonByAppId(pool, { clientId, id }), appId: id };
-  const [appId = ""] = await listAppIds(pool, { clientId, personIds: [id as PersonId] });
+  if (!isOfSchool) return { id: await access.findPersonByAppId(pool, { clientId, id }), appId: id };
+  const [appId = ""] = await access.listAppIds(pool, { clientId, personIds: [id as PersonId] });
   return { id, appId };
 }
 
@@ -140,9 +135,9 @@ export const getAppView: AdminHandler<"getAppView"> = async (
   const isOfSchool = isReached(reach, { schools: [schoolId] });
   const app =
     (isOfSchool && reachesApp(reach, clientId)) || reach.clientIds.has(clientId)
-      ? await findApp(db.pool, clientId)
+      ? await access.findApp(db.pool, clientId)
       : null;
-  if (app === null) throw appNotFound();
+  if (app === null) throw access.appNotFound();
   const { id, appId } = await readIds(db, { resource, clientId: app.clientId, id: query.id ?? "", isOfSchool });
   const asked = pathOf[resource]({ schoolId, id: appId, search });
   const fetchApi = fetchAsApp(await callerOf(db, app), requestId);

@@ -1,15 +1,5 @@
-import {
-  appNotFound,
-  authMethodOf,
-  findApp,
-  findProfile,
-  findProfiles,
-  isBuiltIn,
-  listAppsByName,
-  type App,
-  type AppProfile,
-  type ClientId,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { App, AppProfile, ClientId } from "../../access/index.ts";
 import { adviseSent, type SentParameter } from "../../platform/advice/sign-on/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
 import { present } from "../present.ts";
@@ -44,25 +34,25 @@ export function presentApp(found: App & AppProfile, now: Date): AdminApp {
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
   return present("AdminApp", {
     ...app,
-    tokenEndpointAuthMethod: authMethodOf(app),
+    tokenEndpointAuthMethod: access.authMethodOf(app),
     sector: app.subjectType === "SHARED" ? null : app.sector,
     oldSecretEndsAt: isValid ? oldSecretEndsAt : null,
-    isBuiltIn: isBuiltIn(app.clientId),
+    isBuiltIn: access.isBuiltIn(app.clientId),
     suspension: presentSuspension(app),
   });
 }
 
 export async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile) | null> {
-  const app = await findApp(db, clientId);
-  return app && { ...app, ...(await findProfile(db, clientId)) };
+  const app = await access.findApp(db, clientId);
+  return app && { ...app, ...(await access.findProfile(db, clientId)) };
 }
 
 export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
   const { query, reach, origin, page } = request;
   const among = ownAppsOf(reach);
   const filter = { search: query.search, among, withBuiltIn: among === undefined, order: query.order };
-  const found = await listAppsByName(deps.db, { ...filter, ...page.range });
-  const profiles = await findProfiles(
+  const found = await access.listAppsByName(deps.db, { ...filter, ...page.range });
+  const profiles = await access.findProfiles(
     deps.db,
     found.map(({ clientId }) => clientId),
   );
@@ -75,7 +65,7 @@ export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
 
 export const getApp: AdminHandler<"getApp"> = async ({ db }, { clientId, reach, origin }) => {
   const found = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
-  if (found === null) throw appNotFound();
+  if (found === null) throw access.appNotFound();
   return answerRecord(presentApp(found, origin.at));
 };
 

@@ -1,18 +1,5 @@
-import {
-  appNotFound,
-  findApp,
-  findGrant,
-  findViewTimes,
-  listGrantsByName,
-  refuseWithoutAgreement,
-  setGrant,
-  withdrawGrant,
-  type ClientId,
-  type GrantKey,
-  type GrantSettings,
-  type SignOnAudience,
-  type ViewTimes,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { ClientId, GrantKey, GrantSettings, SignOnAudience, ViewTimes } from "../../access/index.ts";
 import { findSchool, type GroupId, type PersonRole, type SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
@@ -45,7 +32,7 @@ const presentGrant = ({ clientId, schoolId, signOn, sync, syncedGroups }: GrantS
   });
 
 async function readGrant(db: RecordStore, key: GrantKey): Promise<Grant | null> {
-  const found = await findGrant(db, key);
+  const found = await access.findGrant(db, key);
   return found && presentGrant(found);
 }
 
@@ -64,7 +51,7 @@ function readAudience({ kind, roles, groupIds }: Schemas["SignOnAudienceInput"])
 export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, schoolId: SchoolId): Promise<boolean> {
   if (isReached(reach, { schools: [schoolId] })) return (await findSchool(db, schoolId)) !== null;
   const among = { schoolIds: [], clientIds: [...reach.clientIds] };
-  return (await listGrantsByName(storeOf(db), { schoolId, among, limit: 1 })).length > 0;
+  return (await access.listGrantsByName(storeOf(db), { schoolId, among, limit: 1 })).length > 0;
 }
 
 /** Errors: not_found school_not_found, app_not_found if out of reach. */
@@ -94,13 +81,13 @@ export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
   const { range, answer } = request.page;
   const filter = { schoolId: query.school, clientId: query.app };
   await refuseOtherFilter(deps, reach, filter);
-  const found = await listGrantsByName(storeOf(deps.db), {
+  const found = await access.listGrantsByName(storeOf(deps.db), {
     ...filter,
     among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds: [...reach.clientIds] },
     limit: range.limit,
     after: range.after === undefined ? undefined : (JSON.parse(range.after) as Position),
   });
-  const times = await findViewTimes(storeOf(deps.db), found);
+  const times = await access.findViewTimes(storeOf(deps.db), found);
   const positionOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
   return answer(
     found.map((grant, index) => ({ ...grant, times: times[index]! })),
@@ -123,14 +110,14 @@ export const putGrant: AdminHandler<"putGrant"> = (deps, request) => {
   const settings = { signOn: readAudience(body.signOn), sync: body.sync };
   return changeInDirectory(deps, request, {
     touch: async ({ tx, touchSchool }) => {
-      if ((await findApp(tx, clientId)) === null) throw appNotFound();
+      if ((await access.findApp(tx, clientId)) === null) throw access.appNotFound();
       await touchSchool(schoolId, clientId);
     },
     record: (tx) => readGrant(tx, key),
     work: async (change, before) => {
       const startsSync = body.sync && before?.sync !== true;
-      if (deps.demandsAgreements && startsSync) await refuseWithoutAgreement(change.tx, key);
-      await setGrant(change, { ...key, ...settings, syncedGroups: body.syncedGroupIds });
+      if (deps.demandsAgreements && startsSync) await access.refuseWithoutAgreement(change.tx, key);
+      await access.setGrant(change, { ...key, ...settings, syncedGroups: body.syncedGroupIds });
     },
   });
 };
@@ -141,9 +128,9 @@ export const deleteGrant: AdminHandler<"deleteGrant"> = (deps, request) => {
   return changeInDirectory(deps, request, {
     touch: async ({ tx, touchSchool }) => {
       await touchSchool(schoolId, clientId);
-      if ((await findGrant(tx, key)) === null) throw grantUnknown();
+      if ((await access.findGrant(tx, key)) === null) throw grantUnknown();
     },
     record: (tx) => readGrant(tx, key),
-    work: (change) => withdrawGrant(change, key),
+    work: (change) => access.withdrawGrant(change, key),
   });
 };

@@ -1,16 +1,5 @@
-import {
-  callOffIdMove,
-  checkNewIdMove,
-  countKnown,
-  cutOverIdMove,
-  findIdMove,
-  refuseOthersSector,
-  startIdMove,
-  updateIdMove as update,
-  type ClientId,
-  type IdMove as Found,
-  type NewIdMove,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { ClientId, IdMove as Found, NewIdMove } from "../../access/index.ts";
 import { addDays } from "../../platform/clock.ts";
 import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
@@ -33,7 +22,7 @@ function presentMove(move: Found, { idChangesDays }: AdminDeps): IdMove {
 const progress = ["people", "announced", "read", "readAt"] as const;
 
 async function readMove(db: RecordStore, clientId: ClientId, deps: AdminDeps): Promise<IdMove> {
-  const found = await findIdMove(db, clientId);
+  const found = await access.findIdMove(db, clientId);
   if (found === null) throw idMoveNotFound();
   return presentMove(found, deps);
 }
@@ -46,16 +35,16 @@ export const createIdMove: AdminHandler<"createIdMove"> = async (deps, request) 
   const { subjectType, sector, cutOverAt = null } = body;
   const wish: NewIdMove = { clientId, subjectType, sector, cutOverAt: cutOverAt === null ? null : new Date(cutOverAt) };
   const check = async (tx: Transaction) => {
-    if (!reach.all) await refuseOthersSector(tx, sector, reach.clientIds);
-    await checkNewIdMove(tx, wish, origin.at);
+    if (!reach.all) await access.refuseOthersSector(tx, sector, reach.clientIds);
+    await access.checkNewIdMove(tx, wish, origin.at);
   };
   if (query["dry-run"] === true) {
     await withPrismaTransaction(deps.db, check);
-    return { status: 200 as const, body: { people: await countKnown(deps.db, clientId) } };
+    return { status: 200 as const, body: { people: await access.countKnown(deps.db, clientId) } };
   }
   return commitCreated(deps, request, async (tx) => {
     await check(tx);
-    await startIdMove(tx, wish, origin);
+    await access.startIdMove(tx, wish, origin);
     const body = await readMove(tx, clientId, deps);
     return { body, location: request.address, tag: tagOf(body, progress) };
   });
@@ -80,11 +69,11 @@ const changeMove = (
 export const updateIdMove: AdminHandler<"updateIdMove"> = (deps, request) => {
   const { clientId, body, origin } = request;
   const cutOverAt = body.cutOverAt === null ? null : new Date(body.cutOverAt);
-  return changeMove(deps, request, (tx) => update(tx, { clientId, cutOverAt }, origin));
+  return changeMove(deps, request, (tx) => access.updateIdMove(tx, { clientId, cutOverAt }, origin));
 };
 
 export const applyIdMove: AdminHandler<"applyIdMove"> = (deps, request) =>
-  changeMove(deps, request, (tx) => cutOverIdMove(tx, request.clientId, request.origin));
+  changeMove(deps, request, (tx) => access.cutOverIdMove(tx, request.clientId, request.origin));
 
 export const deleteIdMove: AdminHandler<"deleteIdMove"> = (deps, request) =>
-  changeMove(deps, request, (tx) => callOffIdMove(tx, request.clientId, request.origin), { effect: "ends" });
+  changeMove(deps, request, (tx) => access.callOffIdMove(tx, request.clientId, request.origin), { effect: "ends" });

@@ -1,10 +1,5 @@
-import {
-  decideScopeRequest,
-  findApp,
-  listScopeRequests as list,
-  requestScopes as create,
-  type ScopeRequest,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { ScopeRequest } from "../../access/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import { present } from "../present.ts";
 import { commit, commitCreated, differenceOf } from "../change.ts";
@@ -16,14 +11,14 @@ const presentRequest = (request: ScopeRequest) => present("ScopeRequest", reques
 export const requestScopes: AdminHandler<"requestScopes"> = (deps, request) =>
   commitCreated(deps, request, async (tx) => {
     const { clientId, body, origin } = request;
-    return { body: presentRequest(await create(tx, { clientId, ...body }, origin)) };
+    return { body: presentRequest(await access.requestScopes(tx, { clientId, ...body }, origin)) };
   });
 
 export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps, request) => {
   const { query, reach, page } = request;
   const { clientId } = await readChosen(deps.db, reach, { app: query.app });
   const among = reach.all ? undefined : [...reach.clientIds];
-  const found = await list(deps.db, { clientId, among, state: query.state, ...page.range });
+  const found = await access.listScopeRequests(deps.db, { clientId, among, state: query.state, ...page.range });
   return page.answer(found, presentRequest);
 };
 
@@ -37,8 +32,8 @@ const decide =
       const { allowLoopbackHttp, demandsAgreements } = deps;
       const decision = { id: scopeRequestId, state, note: body?.note ?? null };
       const rules = { ...origin, allowLoopbackHttp, demandsAgreements };
-      const { before, after } = await decideScopeRequest(tx, decision, rules);
-      const { scopes } = (await findApp(tx, after.clientId))!;
+      const { before, after } = await access.decideScopeRequest(tx, decision, rules);
+      const { scopes } = (await access.findApp(tx, after.clientId))!;
       const difference = differenceOf(presentRequest(before), presentRequest(after));
       await recordDifference(tx, origin, { ...difference, after: { ...difference.after, scopesOfApp: scopes } });
       return { status: 200 as const, body: presentRequest(after) };

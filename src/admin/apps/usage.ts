@@ -1,11 +1,5 @@
-import {
-  countErasures,
-  listAccessReports as listReports,
-  listSeats as listCounts,
-  type BySchoolFilter,
-  type ClientId,
-  type SchoolPosition,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { BySchoolFilter, ClientId, SchoolPosition } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { addDays } from "../../platform/clock.ts";
 import { present } from "../present.ts";
@@ -50,21 +44,26 @@ export const listOpenErasures: AdminHandler<"listOpenErasures"> = async (deps, r
     overdueBefore: addDays(origin.at, -deps.erasureOverdueDays),
     waitDays: deps.restoreWindowDays,
   };
-  return answerBySchool(deps, request, { list: countErasures, given }, (counts) => present("OpenErasures", counts));
+  return answerBySchool(deps, request, { list: access.countErasures, given }, (counts) =>
+    present("OpenErasures", counts),
+  );
 };
 
 const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 
 export const listSeats: AdminHandler<"listSeats"> = (deps, request) => {
   const { month = monthOf(request.origin.at) } = request.query;
-  return answerBySchool(deps, request, { list: listCounts, given: { month: new Date(month) } }, (counts) =>
+  return answerBySchool(deps, request, { list: access.listSeats, given: { month: new Date(month) } }, (counts) =>
     present("Seats", { month, ...counts }),
   );
 };
 
 export const listAccessReports: AdminHandler<"listAccessReports"> = (deps, request) => {
   const { month = monthOf(request.origin.at) } = request.query;
-  return answerBySchool(deps, request, { list: listReports, given: { month: new Date(month) } }, (counts) =>
-    present("AccessReportCounts", { month, ...counts }),
+  return answerBySchool(
+    deps,
+    request,
+    { list: access.listAccessReports, given: { month: new Date(month) } },
+    (counts) => present("AccessReportCounts", { month, ...counts }),
   );
 };

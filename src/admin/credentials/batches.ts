@@ -7,25 +7,8 @@ import { present } from "../present.ts";
 import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { csvFile } from "../../platform/text/csv.ts";
-import {
-  closeBatchIn,
-  createBatchIn,
-  deleteBatch,
-  findSignInSettings,
-  getBatch,
-  giveUserNames,
-  listBatches,
-  lockPeople,
-  mostInBatch,
-  openHandedOut,
-  openPrepared,
-  readCardSettings,
-  type BatchId,
-  type BatchWishes,
-  type CardSettings,
-  type CountedBatch,
-  type Prepared,
-} from "../../accounts/index.ts";
+import * as accounts from "../../accounts/index.ts";
+import type { BatchId, BatchWishes, CardSettings, CountedBatch, Prepared } from "../../accounts/index.ts";
 import { listHigherHolders } from "../../staff/index.ts";
 import { answerRecord, commit, refuseStale } from "../change.ts";
 import { findManyHolders, type CardHolder } from "./card-holders.ts";
@@ -82,7 +65,7 @@ export const createCredentialBatch: AdminHandler<"createCredentialBatch"> = asyn
     throw new AppError("invalid", "invalid_request", "Ask for newPasswords, withQr or withLetters.");
   if (withLetters && roles.some((role) => role !== student))
     throw new AppError("invalid", "letters_for_students_only", "Letters to parents are for students only.");
-  if (withQr && !(await readCardSettings(deps.db, schoolId)).enabled) throw cardsDisabled();
+  if (withQr && !(await accounts.readCardSettings(deps.db, schoolId)).enabled) throw cardsDisabled();
   const wishes = { groupIds, roles, newPasswords, withQr, withLetters, onlyMissing };
   const now = origin.at;
   const holders = await findManyHolders(deps.db, { schoolId, reach, now }, filterOf(wishes));
@@ -93,17 +76,17 @@ export const createCredentialBatch: AdminHandler<"createCredentialBatch"> = asyn
       "nobody_without_credentials",
       "Nobody is left. All of these people have what was asked for, or are guests.",
     );
-  if (given.length > mostInBatch)
+  if (given.length > accounts.mostInBatch)
     throw new AppError(
       "conflict",
       "too_many_people",
-      `These are more than ${mostInBatch} people. Make passwords for one group after the other.`,
+      `These are more than ${accounts.mostInBatch} people. Make passwords for one group after the other.`,
     );
   const people = given.map(({ personId }) => personId);
   return commit(deps, request, async (tx) => {
     const own = { schoolId, caller: origin.actorId };
-    const id = await createBatchIn(tx, { ...own, ...wishes, people }, now);
-    return { status: 201 as const, body: presentBatch(await getBatch(tx, { ...own, id, now })) };
+    const id = await accounts.createBatchIn(tx, { ...own, ...wishes, people }, now);
+    return { status: 201 as const, body: presentBatch(await accounts.getBatch(tx, { ...own, id, now })) };
   });
 };
 
@@ -115,13 +98,13 @@ const ownOf = ({ schoolId, origin }: { schoolId: SchoolId; origin: Request["orig
 
 export const listCredentialBatches: AdminHandler<"listCredentialBatches"> = async ({ db }, request) => {
   const { page } = request;
-  return page.answer(await listBatches(db, { ...ownOf(request), ...page.range }), presentBatch);
+  return page.answer(await accounts.listBatches(db, { ...ownOf(request), ...page.range }), presentBatch);
 };
 
 type OfOne = Pick<Request, "schoolId" | "origin"> & { credentialBatchId: BatchId };
 
 const readBatch = ({ db }: Pick<AdminDeps, "db">, request: OfOne) =>
-  getBatch(db, { ...ownOf(request), id: request.credentialBatchId });
+  accounts.getBatch(db, { ...ownOf(request), id: request.credentialBatchId });
 
 export const getCredentialBatch: AdminHandler<"getCredentialBatch"> = async (deps, request) =>
   answerRecord(presentBatch(await readBatch(deps, request)));
@@ -129,7 +112,7 @@ export const getCredentialBatch: AdminHandler<"getCredentialBatch"> = async (dep
 export const deleteCredentialBatch: AdminHandler<"deleteCredentialBatch"> = async (deps, request) => {
   const batch = await readBatch(deps, request);
   refuseStale(request.headers, presentBatch(batch));
-  await deleteBatch(deps.db, batch.id as BatchId);
+  await accounts.deleteBatch(deps.db, batch.id as BatchId);
   return { status: 204 };
 };
 
@@ -147,7 +130,7 @@ export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (d
     ...(query.format === "csv" && { "Content-Type": "text/csv; charset=utf-8" }),
   };
   if (batch.handedOutAt !== null) {
-    const content = (await openHandedOut(db, { ...batch, keys, key })) as Printable;
+    const content = (await accounts.openHandedOut(db, { ...batch, keys, key })) as Printable;
     return { status: 200, body: await writeDocument(deps, request, content), headers };
   }
   if (batch.readyAt === null)
@@ -156,9 +139,9 @@ export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (d
       "credential_batch_not_ready",
       "The document is still being prepared. Fetch it when its state is READY.",
     );
-  const settings = await readCardSettings(db, request.schoolId);
+  const settings = await accounts.readCardSettings(db, request.schoolId);
   if (batch.withQr && !settings.enabled) throw cardsDisabled();
-  const prepared = await openPrepared(db, { ...batch, keys });
+  const prepared = await accounts.openPrepared(db, { ...batch, keys });
   const giving = { batch, settings, prepared };
   const seen = await look(deps, request, giving);
   const body = await writeDocument(deps, request, seen);
@@ -166,11 +149,11 @@ export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (d
     withPrismaTransaction(db, async (tx) => {
       const { holders, ...content } = await findGiven(tx, request, giving);
       const people = holders.map(({ personId }) => personId);
-      await closeBatchIn(tx, { ...batch, keys, key, people, content, now: origin.at });
+      await accounts.closeBatchIn(tx, { ...batch, keys, key, people, content, now: origin.at });
       if (!isDeepStrictEqual(content, seen)) throw changedMeanwhile();
       const { schoolId } = request;
       const { groupIds } = batch;
-      const { mustChangePassword: mustChange } = (await findSignInSettings(tx, schoolId))!;
+      const { mustChangePassword: mustChange } = (await accounts.findSignInSettings(tx, schoolId))!;
       if (batch.newPasswords || batch.withQr)
         await giveCredentials(tx, holders, { schoolId, settings, prepared, mustChange, groupIds, origin });
       const detail = await describeAct(tx, { schoolId, people, groupIds });
@@ -201,14 +184,14 @@ async function findGiven(
 ): Promise<Required<Printable> & { holders: CardHolder[] }> {
   const { withQr, withLetters } = batch;
   const now = origin.at;
-  await lockPeople(tx, [...prepared.keys()]);
+  await accounts.lockPeople(tx, [...prepared.keys()]);
   const find = async () => {
     const holders = await findManyHolders(tx, { schoolId, reach, now }, filterOf(batch));
     return sortHolders(tx, holders, { withQr, caller, now });
   };
   const { given } = await find();
   const people = given.map(({ personId }) => personId).filter((personId) => prepared.has(personId));
-  await giveUserNames(tx, { schoolId, people }, now);
+  await accounts.giveUserNames(tx, { schoolId, people }, now);
   const { given: named, leftOut } = await find();
   const holders = named.filter(({ personId }) => prepared.has(personId));
   const cards = holders.map((holder) => presentMade(holder, { settings, prepared }));

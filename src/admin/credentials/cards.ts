@@ -1,21 +1,5 @@
-import {
-  findParentLetter,
-  findSignInSettings,
-  giveUserNames,
-  isCardGrade,
-  keepPrint,
-  listCards,
-  lockPeople,
-  prepareForPeople,
-  printUnknown,
-  readCardSettings,
-  revokeCardsIn,
-  setSecretsIn,
-  takePrint,
-  type CardSettings,
-  type MadeCard,
-  type Prepared,
-} from "../../accounts/index.ts";
+import * as accounts from "../../accounts/index.ts";
+import type { CardSettings, MadeCard, Prepared } from "../../accounts/index.ts";
 import { findSchool, findSchoolLogo, type PersonId, type SchoolId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
 import { present } from "../present.ts";
@@ -48,7 +32,8 @@ export const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, reque
     await getReachedPerson(deps.db, reach, personId);
   }
   const teacher = teacherIn(reach, schoolId);
-  const found = teacher === null ? [] : await listCards(deps.db, { schoolId, personId, ...teacher, ...page.range });
+  const found =
+    teacher === null ? [] : await accounts.listCards(deps.db, { schoolId, personId, ...teacher, ...page.range });
   return page.answer(found, (card) => present("LoginCard", card));
 };
 
@@ -62,7 +47,7 @@ export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = (deps, request
     const isWholeSchool = everybody === true && groupsInReach(reach, schoolId).all;
     const groupIds = asked.groupId === undefined ? undefined : [asked.groupId];
     const personIds = isWholeSchool ? undefined : await listCardHolders(tx, subject, everybody ? null : asked);
-    const revoked = await revokeCardsIn(tx, { schoolId, ...(personIds && { personIds }), groupIds }, origin);
+    const revoked = await accounts.revokeCardsIn(tx, { schoolId, ...(personIds && { personIds }), groupIds }, origin);
     return { status: 200 as const, body: present("RevokedCards", { revoked }) };
   });
 
@@ -71,9 +56,9 @@ export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = (deps, request) 
     const { schoolId, loginCardId, reach, origin } = request;
     const teacher = teacherIn(reach, schoolId);
     const id = loginCardId;
-    const found = teacher === null ? [] : await listCards(tx, { schoolId, id, ...teacher, limit: 1 });
+    const found = teacher === null ? [] : await accounts.listCards(tx, { schoolId, id, ...teacher, limit: 1 });
     if (found.length === 0) throw new AppError("not_found", "login_card_not_found", "The login card does not exist.");
-    await revokeCardsIn(tx, { schoolId, id }, origin);
+    await accounts.revokeCardsIn(tx, { schoolId, id }, origin);
   });
 
 export const cardsDisabled = () =>
@@ -81,9 +66,9 @@ export const cardsDisabled = () =>
 
 export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request) => {
   const { schoolId, reach, body, origin } = request;
-  const settings = await readCardSettings(deps.db, schoolId);
+  const settings = await accounts.readCardSettings(deps.db, schoolId);
   if (body.withQr && !settings.enabled) throw cardsDisabled();
-  const { passwordKind, mustChangePassword: mustChange } = (await findSignInSettings(deps.db, schoolId))!;
+  const { passwordKind, mustChangePassword: mustChange } = (await accounts.findSignInSettings(deps.db, schoolId))!;
   const subject = { schoolId, reach, now: origin.at };
   const groupIds = body.groupId === undefined ? null : [body.groupId];
   const asked = await findCardHolders(deps.db, subject, body);
@@ -91,16 +76,16 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
   const wanted = asked.filter(({ skip }) => skip === null || skip === "NO_LOGIN").map(({ personId }) => personId);
   const makeCard = () => deps.makeCard({ secondStep: settings.secondStep, now: origin.at });
   // Hashing takes long, and no connection is held meanwhile.
-  const prepared = await prepareForPeople(wanted, {
+  const prepared = await accounts.prepareForPeople(wanted, {
     passwordKind: body.newPasswords ? passwordKind : null,
     makeCard: body.withQr ? makeCard : null,
   });
 
   return commit(deps, request, async (tx) => {
-    await lockPeople(tx, personIds);
+    await accounts.lockPeople(tx, personIds);
     if (body.newPasswords) {
       const guests = await listGuests(tx, { schoolId, personIds: wanted });
-      await giveUserNames(tx, { schoolId, people: wanted.filter((id) => !guests.has(id)) }, origin.at);
+      await accounts.giveUserNames(tx, { schoolId, people: wanted.filter((id) => !guests.has(id)) }, origin.at);
     }
     const holders = personIds.length === 0 ? [] : await findCardHolders(tx, subject, { personIds });
     const given = holders.filter(({ skip, personId }) => skip === null && prepared.has(personId));
@@ -110,7 +95,7 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
       skip === null ? [] : [{ personId, name, reason: skip }],
     );
     const content = { schoolId, printsSecret: settings.printSecondStep, cards };
-    const printId = await keepPrint(tx, deps.keys, { caller: origin.actorId, content, now: origin.at });
+    const printId = await accounts.keepPrint(tx, deps.keys, { caller: origin.actorId, content, now: origin.at });
     return { status: 201 as const, body: present("MadeLoginCards", { printId, cards, skipped }) };
   });
 };
@@ -146,7 +131,7 @@ export async function printCards(
     schoolName: school.name,
     signInAddress: deps.issuerUrl.replace(/\/$/, "") + signInPath,
     printsSecret,
-    letter: withLetters ? ((await findParentLetter(deps.db, schoolId)) ?? t("letter")) : null,
+    letter: withLetters ? ((await accounts.findParentLetter(deps.db, schoolId)) ?? t("letter")) : null,
     cards: cards.map((card) => presentPrinted(card, language)),
     leftOut: leftOut.map(({ name, className, reason }) => {
       return { name: fullName(name) ?? t("nameless"), className, reason: t(`reason.${reason}`) };
@@ -164,9 +149,9 @@ export const attachmentOf = (language: CardLanguage = "de", type: "pdf" | "csv" 
 export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
   const { schoolId, cardPrintId, query, origin } = request;
   const asked = { id: cardPrintId, caller: origin.actorId, now: origin.at };
-  const body = await takePrint(deps.db, deps.keys, asked, async (kept) => {
+  const body = await accounts.takePrint(deps.db, deps.keys, asked, async (kept) => {
     const content = kept as Printable & { schoolId: SchoolId };
-    if (content.schoolId !== schoolId) throw printUnknown();
+    if (content.schoolId !== schoolId) throw accounts.printUnknown();
     return printCards(deps, request, content);
   });
   return { status: 200, body, headers: attachmentOf(query.language) };
@@ -190,7 +175,7 @@ type Giving = Given & { schoolId: SchoolId; mustChange: boolean; groupIds: reado
 
 /** The holder's card only if cards work for their grade. */
 const cardOf = ({ personId, grade }: CardHolder, { settings, prepared }: Given): MadeCard | null =>
-  isCardGrade(settings, grade) ? prepared.get(personId)!.card : null;
+  accounts.isCardGrade(settings, grade) ? prepared.get(personId)!.card : null;
 
 /** Sets what was prepared for people who have user names and whom the caller locked; `groupIds` as it was asked. */
 export async function giveCredentials(
@@ -202,7 +187,7 @@ export async function giveCredentials(
     const { personId } = holder;
     return { personId, passwordHash: given.prepared.get(personId)!.passwordHash, card: cardOf(holder, given) };
   });
-  await setSecretsIn(tx, { schoolId, people, mustChange, groupIds }, origin);
+  await accounts.setSecretsIn(tx, { schoolId, people, mustChange, groupIds }, origin);
 }
 
 export function presentMade(holder: CardHolder, given: Given): MadeLoginCard {

@@ -1,15 +1,5 @@
-import {
-  countSignIns,
-  createGroup as create,
-  deleteGroup as remove,
-  findGroup,
-  listGroups as list,
-  renameGroup,
-  restoreGroup as restore,
-  type Change,
-  type Group,
-  type GroupId,
-} from "../../directory/index.ts";
+import * as directory from "../../directory/index.ts";
+import type { Change, Group, GroupId } from "../../directory/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
 import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
@@ -19,10 +9,13 @@ import { answerRecord, changeInDirectory, createRecord } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 
-async function listReached({ db }: AdminDeps, reach: Reach, filter: Parameters<typeof list>[1]) {
+async function listReached({ db }: AdminDeps, reach: Reach, filter: Parameters<typeof directory.listGroups>[1]) {
   const seen = groupsInReach(reach, filter.schoolId);
   if (!seen.all && seen.taughtBy === null) return [];
-  return list(storeOf(db), { ...filter, taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined) });
+  return directory.listGroups(storeOf(db), {
+    ...filter,
+    taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined),
+  });
 }
 
 export const listGroups: AdminHandler<"listGroups"> = async (deps, request) => {
@@ -38,7 +31,7 @@ export const listClassSignIns: AdminHandler<"listClassSignIns"> = async (deps, r
   const { schoolId, query, reach, page } = request;
   const filter = { schoolId, withDeleted: false, type: "KLASSE", search: query.search, byIdentifier: true } as const;
   const found = await listReached(deps, reach, { ...filter, ...page.range });
-  const counts = await countSignIns(
+  const counts = await directory.countSignIns(
     deps.db.pool,
     found.map(({ id }) => id),
   );
@@ -55,7 +48,7 @@ export const createGroup: AdminHandler<"createGroup"> = async (deps, request) =>
   refuseOtherSchool(reach, schoolId);
   return createRecord(deps, request, {
     path: "/admin/v1/groups",
-    make: async (change) => readGroup(change.tx, reach, await create(change, { ...body, schoolId })),
+    make: async (change) => readGroup(change.tx, reach, await directory.createGroup(change, { ...body, schoolId })),
     without: groupCounts,
   });
 };
@@ -81,13 +74,13 @@ async function changeGroup(
 }
 
 export const updateGroup: AdminHandler<"updateGroup"> = (deps, request) =>
-  changeGroup(deps, request, (change, groupId) => renameGroup(change, { groupId, name: request.body.name }));
+  changeGroup(deps, request, (change, groupId) => directory.renameGroup(change, { groupId, name: request.body.name }));
 
 export const deleteGroup: AdminHandler<"deleteGroup"> = (deps, request) =>
-  changeGroup(deps, request, (change, groupId) => remove(change, { groupId }));
+  changeGroup(deps, request, (change, groupId) => directory.deleteGroup(change, { groupId }));
 
 export const restoreGroup: AdminHandler<"restoreGroup"> = (deps, request) =>
-  changeGroup(deps, request, (change, groupId) => restore(change, { groupId }));
+  changeGroup(deps, request, (change, groupId) => directory.restoreGroup(change, { groupId }));
 
 export type AdminGroup = Schemas["AdminGroup"];
 
@@ -101,7 +94,7 @@ export const groupUnknown = () => new AppError("not_found", "group_not_found", "
 
 /** Errors: not_found group_not_found, also if out of reach. */
 export async function readGroup(db: RecordStore, reach: Reach, groupId: GroupId): Promise<AdminGroup> {
-  const group = await findGroup(db, groupId);
+  const group = await directory.findGroup(db, groupId);
   if (group === null || !(await isGroupReached(db, reach, group))) throw groupUnknown();
   return group;
 }

@@ -1,16 +1,6 @@
 import { listSignInTimes } from "../../access/index.ts";
-import {
-  addMembership,
-  findPerson,
-  listPeople,
-  removeMembership,
-  setMembershipRole,
-  type Change,
-  type GroupId,
-  type Person,
-  type PersonId,
-  type SchoolId,
-} from "../../directory/index.ts";
+import * as directory from "../../directory/index.ts";
+import type { Change, GroupId, Person, PersonId, SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { listUserNames } from "../../accounts/index.ts";
@@ -30,7 +20,7 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
   const schoolId = group.schoolId as SchoolId;
   const keptBy = reach.all ? null : [schoolId, ...keepingSchools(reach)];
   const state = query["sign-in"];
-  const found = await listPeople(storeOf(deps.db), {
+  const found = await directory.listPeople(storeOf(deps.db), {
     groupId,
     status: query.status,
     role: query.role,
@@ -66,7 +56,7 @@ type InGroup = { groupId: GroupId; personId: PersonId };
 
 /** The membership of one person, which the audit log shows with the group. */
 async function readMembership(db: RecordStore, { groupId, personId }: InGroup) {
-  const person = await findPerson(db, personId);
+  const person = await directory.findPerson(db, personId);
   const membership = person === null ? undefined : membershipOf(person, groupId);
   return { membership: membership === undefined ? null : { personId, role: membership.role } };
 }
@@ -92,10 +82,10 @@ async function changeMembership(
 export const putMembership: AdminHandler<"putMembership"> = (deps, request) =>
   changeMembership(deps, request, async (change, of) => {
     const { membership } = await readMembership(change.tx, of);
-    if (membership === null) return addMembership(change, { ...of, role: request.body.role });
+    if (membership === null) return directory.addMembership(change, { ...of, role: request.body.role });
     const { role } = await getReachedPerson(change.tx, request.reach, of.personId);
-    return setMembershipRole(change, { ...of, role: request.body.role ?? role });
+    return directory.setMembershipRole(change, { ...of, role: request.body.role ?? role });
   });
 
 export const deleteMembership: AdminHandler<"deleteMembership"> = (deps, request) =>
-  changeMembership(deps, request, removeMembership);
+  changeMembership(deps, request, directory.removeMembership);

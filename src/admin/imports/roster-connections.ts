@@ -1,19 +1,10 @@
-import {
-  checkAddresses,
-  createRosterConnectionIn,
-  deleteRosterConnectionIn,
-  getRosterConnection as findConnection,
-  listRosterConnections as findConnections,
-  listRosterRuns as findRuns,
-  lockRosterConnection,
-  rosterConnectionNotFound,
-  settingNames,
-  updateRosterConnectionIn,
-  type RosterConnection,
-  type RosterConnectionId,
-  type RosterRun,
-  type SettingName,
-  type SourceKind,
+import * as connections from "../../connections/index.ts";
+import type {
+  RosterConnection,
+  RosterConnectionId,
+  RosterRun,
+  SettingName,
+  SourceKind,
 } from "../../connections/index.ts";
 import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
@@ -26,7 +17,7 @@ import { roleForbids } from "../rights.ts";
 type Presented = Schemas["RosterConnection"];
 
 const presentConnection = ({ settings, lastFailure, ...connection }: RosterConnection): Presented => {
-  const shown = Object.fromEntries(settingNames.map((name) => [name, settings[name] ?? null]));
+  const shown = Object.fromEntries(connections.settingNames.map((name) => [name, settings[name] ?? null]));
   return present("RosterConnection", {
     ...connection,
     ...(shown as Record<SettingName, string | null>),
@@ -55,15 +46,15 @@ type Asked = { rosterConnectionId: RosterConnectionId; reach: Reach };
 
 /** Errors: not_found roster_connection_not_found, also if one of its schools is out of reach. */
 async function readReached(db: RecordStore, { rosterConnectionId, reach }: Asked): Promise<Presented> {
-  const found = await findConnection(db, rosterConnectionId);
-  if (!isReached(reach, { everySchool: found.schoolIds })) throw rosterConnectionNotFound();
+  const found = await connections.getRosterConnection(db, rosterConnectionId);
+  if (!isReached(reach, { everySchool: found.schoolIds })) throw connections.rosterConnectionNotFound();
   return presentConnection(found);
 }
 
 export const listRosterSources: AdminHandler<"listRosterSources"> = async ({ rosterRuns }, { reach, page }) => {
   const offered = Object.entries(rosterRuns.sources).filter(([, source]) => reach.all || !source.isForOperators);
   const sources = offered.map(([kind, { fields, secret, server }]) => {
-    const needing = (wanted: string) => settingNames.filter((name) => fields[name] === wanted);
+    const needing = (wanted: string) => connections.settingNames.filter((name) => fields[name] === wanted);
     return present("RosterSource", {
       kind: kind as SourceKind,
       required: needing("required"),
@@ -79,7 +70,7 @@ export const listRosterSources: AdminHandler<"listRosterSources"> = async ({ ros
 
 export const listRosterConnections: AdminHandler<"listRosterConnections"> = async ({ db }, { query, reach, page }) => {
   if (query.school !== undefined) await refuseUnknownSchool(db, reach, query.school);
-  const found = await findConnections(db, {
+  const found = await connections.listRosterConnections(db, {
     among: reach.all ? undefined : [...reach.schoolIds],
     atSchools: query.school === undefined ? undefined : [query.school],
     isFailing: query.failing,
@@ -107,9 +98,9 @@ export const createRosterConnection: AdminHandler<"createRosterConnection"> = as
   const { body: given, reach, origin } = request;
   for (const schoolId of given.schoolIds) refuseOtherSchool(reach, schoolId);
   refuseFolder(deps, reach, given.kind);
-  await checkAddresses(given, deps.policy);
+  await connections.checkAddresses(given, deps.policy);
   return commitCreated(deps, request, async (tx) => {
-    const rosterConnectionId = await createRosterConnectionIn(tx, given, contextOf(deps, origin));
+    const rosterConnectionId = await connections.createRosterConnectionIn(tx, given, contextOf(deps, origin));
     const body = await readReached(tx, { rosterConnectionId, reach });
     const location = `/admin/v1/roster-connections/${rosterConnectionId}`;
     return { body, location, recorded: recorded(body), tag: tagOf(body, status) };
@@ -117,8 +108,8 @@ export const createRosterConnection: AdminHandler<"createRosterConnection"> = as
 };
 
 const steps = (request: Asked) => ({
-  touch: (tx: RecordStore & Parameters<typeof lockRosterConnection>[0]) =>
-    lockRosterConnection(tx, request.rosterConnectionId),
+  touch: (tx: RecordStore & Parameters<typeof connections.lockRosterConnection>[0]) =>
+    connections.lockRosterConnection(tx, request.rosterConnectionId),
   record: (tx: RecordStore) => readReached(tx, request),
   without: status,
   recorded,
@@ -130,17 +121,17 @@ export const updateRosterConnection: AdminHandler<"updateRosterConnection"> = as
   for (const schoolId of body.schoolIds ?? []) refuseOtherSchool(reach, schoolId);
   const { state: _state, ...settings } = body;
   if (Object.keys(settings).length > 0) refuseFolder(deps, reach, kind);
-  await checkAddresses(body, deps.policy);
+  await connections.checkAddresses(body, deps.policy);
   return changeRecord(deps, request, {
     ...steps(request),
-    work: (tx) => updateRosterConnectionIn(tx, rosterConnectionId, body, contextOf(deps, origin)),
+    work: (tx) => connections.updateRosterConnectionIn(tx, rosterConnectionId, body, contextOf(deps, origin)),
   });
 };
 
 export const deleteRosterConnection: AdminHandler<"deleteRosterConnection"> = (deps, request) =>
   changeRecord(deps, request, {
     ...steps(request),
-    work: (tx) => deleteRosterConnectionIn(tx, request.rosterConnectionId, request.origin),
+    work: (tx) => connections.deleteRosterConnectionIn(tx, request.rosterConnectionId, request.origin),
     effect: "ends",
   });
 
@@ -158,5 +149,8 @@ export const runRosterConnection: AdminHandler<"runRosterConnection"> = begin("H
 export const listRosterRuns: AdminHandler<"listRosterRuns"> = async ({ db }, request) => {
   const { rosterConnectionId, page } = request;
   await readReached(db, request);
-  return page.answer(await findRuns(db, { connectionId: rosterConnectionId, ...page.range }), presentRun);
+  return page.answer(
+    await connections.listRosterRuns(db, { connectionId: rosterConnectionId, ...page.range }),
+    presentRun,
+  );
 };

@@ -2,24 +2,7 @@ import type { PersonId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import {
-  blockPersonIn,
-  findLogin,
-  findMayUsePassword,
-  findOwnPassword,
-  findPictureCode,
-  findSignInSettingsOf,
-  hashPassword,
-  listSecondFactors as factorsOf,
-  lockPersonSignIn,
-  makePassword,
-  requestPasswordIn,
-  revokeSecondFactorsIn,
-  setLoginIn,
-  signOutPersonIn,
-  unblockPersonIn,
-  withdrawPasswordRequestsIn,
-} from "../../accounts/index.ts";
+import * as accounts from "../../accounts/index.ts";
 import { refuseHigherHolder, refuseLastOperatorLeaves } from "../../staff/index.ts";
 import { changeRecord, commitDone, tagOf, type ChangeRequest } from "../change.ts";
 import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
@@ -33,17 +16,17 @@ export const loginUnknown = () => new AppError("not_found", "login_not_found", "
 const counts = ["sessions"] as const;
 
 export async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
-  const found = await findLogin(db, personId, now);
+  const found = await accounts.findLogin(db, personId, now);
   return found && present("StoredLogin", { ...found, personId });
 }
 
 export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, reach, origin }) => {
   await getReachedPerson(db, reach, personId);
   const now = origin.at;
-  const [login, own] = [await readLogin(db, personId, now), await findOwnPassword(db, personId, now)];
+  const [login, own] = [await readLogin(db, personId, now), await accounts.findOwnPassword(db, personId, now)];
   if (login === null) throw loginUnknown();
-  const usesPassword = own?.isUsed ?? (await findMayUsePassword(db.pool, { personId, now }));
-  const { state: pictureCode } = await findPictureCode(db, personId);
+  const usesPassword = own?.isUsed ?? (await accounts.findMayUsePassword(db.pool, { personId, now }));
+  const { state: pictureCode } = await accounts.findPictureCode(db, personId);
   const mayChangePassword = own?.isAllowed ?? false;
   const body = present("Login", { ...login, usesPassword, mayChangePassword, pictureCode });
   return { status: 200, body, headers: { ETag: tagOf(login, counts) } };
@@ -53,7 +36,7 @@ type Request = Pick<AdminRequest<"signOutPerson">, "personId" | "reach" | "origi
 
 /** Locks the login and the block of the person. */
 async function lockReached(tx: Transaction, { personId, reach, origin, caller }: Request): Promise<void> {
-  await lockPersonSignIn(tx, personId);
+  await accounts.lockPersonSignIn(tx, personId);
   await getReachedPerson(tx, reach, personId);
   await refuseHigherHolder(tx, { holder: { personId }, mine: caller.roles, now: origin.at });
 }
@@ -70,9 +53,9 @@ export const changeWithPerson = (
   });
 
 /** Makes a password in the format of the home school, with its hash. */
-export async function makeLogin(db: Pick<RecordStore, "prisma">, personId: string, hash = hashPassword) {
-  const settings = await findSignInSettingsOf(db, personId as PersonId);
-  const password = makePassword(settings?.passwordKind ?? "LETTERS");
+export async function makeLogin(db: Pick<RecordStore, "prisma">, personId: string, hash = accounts.hashPassword) {
+  const settings = await accounts.findSignInSettingsOf(db, personId as PersonId);
+  const password = accounts.makePassword(settings?.passwordKind ?? "LETTERS");
   const mustChange = settings?.mustChangePassword ?? false;
   return { password, mustChange, passwordHash: await hash(password) };
 }
@@ -87,7 +70,7 @@ async function changeLogin(deps: AdminDeps, request: Request & ChangeRequest, us
     work: async (tx, before) => {
       const name = username ?? before?.username;
       if (name === undefined) throw loginUnknown();
-      await setLoginIn(tx, { personId, username: name, ...secret }, origin);
+      await accounts.setLoginIn(tx, { personId, username: name, ...secret }, origin);
     },
     without: counts,
     answer({ after, headers }) {
@@ -102,7 +85,7 @@ export const setLogin: AdminHandler<"setLogin"> = (deps, request) => changeLogin
 export const newPassword: AdminHandler<"newPassword"> = (deps, request) => changeLogin(deps, request);
 
 export const signOutPerson: AdminHandler<"signOutPerson"> = (deps, request) =>
-  changeWithPerson(deps, request, signOutPersonIn);
+  changeWithPerson(deps, request, accounts.signOutPersonIn);
 
 const changeBlock = (
   deps: AdminDeps,
@@ -121,30 +104,30 @@ const changeBlock = (
 export const blockPerson: AdminHandler<"blockPerson"> = (deps, request) =>
   changeBlock(deps, request, async (tx, personId, origin) => {
     await refuseLastOperatorLeaves(tx, { personId });
-    await blockPersonIn(tx, personId, origin);
+    await accounts.blockPersonIn(tx, personId, origin);
   });
 
 export const unblockPerson: AdminHandler<"unblockPerson"> = (deps, request) =>
-  changeBlock(deps, request, unblockPersonIn);
+  changeBlock(deps, request, accounts.unblockPersonIn);
 
 // Also for people whose staff role goes beyond the caller's: the home school decides.
 export const requestPassword: AdminHandler<"requestPassword"> = (deps, request) =>
   commitDone(deps, request, async (tx) => {
     const { personId, body, reach, origin } = request;
     const { schoolId } = body;
-    await lockPersonSignIn(tx, personId);
+    await accounts.lockPersonSignIn(tx, personId);
     await getReachedPerson(tx, reach, personId);
     refuseOtherSchool(reach, schoolId);
-    await requestPasswordIn(tx, { personId, schoolId }, origin);
+    await accounts.requestPasswordIn(tx, { personId, schoolId }, origin);
   });
 
 export const withdrawPasswordRequests: AdminHandler<"withdrawPasswordRequests"> = (deps, request) =>
-  changeWithPerson(deps, request, withdrawPasswordRequestsIn);
+  changeWithPerson(deps, request, accounts.withdrawPasswordRequestsIn);
 
 export const listSecondFactors: AdminHandler<"listSecondFactors"> = async ({ db }, { personId, reach, page }) => {
   await getReachedPerson(db, reach, personId);
-  return page.answerFrom(await factorsOf(db, personId), (factor) => present("SecondFactor", factor));
+  return page.answerFrom(await accounts.listSecondFactors(db, personId), (factor) => present("SecondFactor", factor));
 };
 
 export const revokeSecondFactors: AdminHandler<"revokeSecondFactors"> = (deps, request) =>
-  changeWithPerson(deps, request, revokeSecondFactorsIn);
+  changeWithPerson(deps, request, accounts.revokeSecondFactorsIn);

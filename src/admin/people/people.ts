@@ -1,22 +1,6 @@
 import { askingApps, previewChange } from "../../access/index.ts";
-import {
-  addMembership,
-  joinSchool as join,
-  leaveSchool as leave,
-  movePerson as move,
-  setHomeSchool as setHome,
-  createPerson as create,
-  deletePerson as remove,
-  listPeople as list,
-  restorePerson as restore,
-  softDeletePerson as softDelete,
-  updatePerson as update,
-  type Change,
-  type GroupId,
-  type Person,
-  type PersonId,
-  type SchoolId,
-} from "../../directory/index.ts";
+import * as directory from "../../directory/index.ts";
+import type { Change, GroupId, Person, PersonId, SchoolId } from "../../directory/index.ts";
 import { recordAuditLines, type Origin } from "../../events/index.ts";
 import { addDays } from "../../platform/clock.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
@@ -56,7 +40,7 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
   const homeSchoolId = schoolId ?? (group?.schoolId as SchoolId);
   const { "sign-in": state, "left-days": leftDays } = query;
   const personId = uuidPattern.test(query.search ?? "") ? (query.search as PersonId) : undefined;
-  const found = await list(storeOf(deps.db), {
+  const found = await directory.listPeople(storeOf(deps.db), {
     schoolId,
     groupId,
     status: query.status,
@@ -89,8 +73,8 @@ export const createPerson: AdminHandler<"createPerson"> = async (deps, request) 
   for (const groupId of groupIds) await readGroup(db, reach, groupId as GroupId);
   const make = async (change: Change): Promise<PersonId> => {
     await change.touch({ schools, groups: groupIds as GroupId[] });
-    const personId = await create(change, { ...rest, schools });
-    for (const groupId of groupIds) await addMembership(change, { groupId: groupId as GroupId, personId });
+    const personId = await directory.createPerson(change, { ...rest, schools });
+    for (const groupId of groupIds) await directory.addMembership(change, { groupId: groupId as GroupId, personId });
     await giveUserNames(change.tx, { schoolId: schools[0], people: [personId] }, change.now);
     return personId;
   };
@@ -104,17 +88,19 @@ export const createPerson: AdminHandler<"createPerson"> = async (deps, request) 
 };
 
 export const updatePerson: AdminHandler<"updatePerson"> = (deps, request) =>
-  changePerson(deps, request, (change, { id }) => update(change, { personId: id as PersonId, ...request.body }));
+  changePerson(deps, request, (change, { id }) =>
+    directory.updatePerson(change, { personId: id as PersonId, ...request.body }),
+  );
 
 export const softDeletePerson: AdminHandler<"softDeletePerson"> = (deps, request) =>
   changePerson(deps, request, async (change, { id }) => {
     const personId = id as PersonId;
     await refuseLastOperatorLeaves(change.tx, { personId });
-    await softDelete(change, { personId, restoreWindowDays: deps.restoreWindowDays });
+    await directory.softDeletePerson(change, { personId, restoreWindowDays: deps.restoreWindowDays });
   });
 
 export const restorePerson: AdminHandler<"restorePerson"> = (deps, request) =>
-  changePerson(deps, request, (change, { id }) => restore(change, { personId: id as PersonId }));
+  changePerson(deps, request, (change, { id }) => directory.restorePerson(change, { personId: id as PersonId }));
 
 export const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
   changePerson(
@@ -123,7 +109,7 @@ export const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
     async (change, { id, status }) => {
       const personId = id as PersonId;
       if (status === "ACTIVE") await refuseLastOperatorLeaves(change.tx, { personId });
-      await remove(change, { personId, forget: askingApps(forgetPerson) });
+      await directory.deletePerson(change, { personId, forget: askingApps(forgetPerson) });
     },
     { forgets: true },
   );
@@ -137,7 +123,7 @@ export const movePerson: AdminHandler<"movePerson"> = (deps, request) => {
     request,
     async (change, before) => {
       for (const schoolId of [to, from ?? (before.homeSchoolId as SchoolId)]) refuseOtherSchool(reach, schoolId);
-      await move(change, { personId: before.id as PersonId, to, from });
+      await directory.movePerson(change, { personId: before.id as PersonId, to, from });
     },
     { schools: schools.filter((id) => reach.all || reach.schoolIds.has(id)) },
   );
@@ -149,7 +135,7 @@ export const setHomeSchool: AdminHandler<"setHomeSchool"> = (deps, request) => {
   return changePerson(deps, request, async (change, before) => {
     // The school that is the home until then loses the person's record, so it is reached too.
     for (const id of [schoolId, before.homeSchoolId as SchoolId]) refuseOtherSchool(reach, id);
-    await setHome(change, { personId: before.id as PersonId, schoolId });
+    await directory.setHomeSchool(change, { personId: before.id as PersonId, schoolId });
   });
 };
 
@@ -160,7 +146,8 @@ export const joinSchool: AdminHandler<"joinSchool"> = (deps, request) => {
     request,
     async (change, { id, schools }) => {
       refuseOtherSchool(reach, schoolId);
-      if (!schools.some((school) => school.id === schoolId)) await join(change, { personId: id as PersonId, schoolId });
+      if (!schools.some((school) => school.id === schoolId))
+        await directory.joinSchool(change, { personId: id as PersonId, schoolId });
     },
     { schools: reach.all || reach.schoolIds.has(schoolId) ? [schoolId] : [] },
   );
@@ -170,6 +157,6 @@ export const leaveSchool: AdminHandler<"leaveSchool"> = (deps, request) => {
   const { schoolId, reach } = request;
   return changePerson(deps, request, async (change, { id }) => {
     refuseOtherSchool(reach, schoolId);
-    await leave(change, { personId: id as PersonId, schoolId });
+    await directory.leaveSchool(change, { personId: id as PersonId, schoolId });
   });
 };

@@ -2,16 +2,8 @@ import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson } from "..
 import type { SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
-import {
-  endSessionIn,
-  forgetSchoolIn,
-  listChosenSchools,
-  listConsents as consentsOf,
-  listSessions as sessionsOf,
-  withdrawConsentIn,
-  type ConsentOfPerson,
-  type PersonSession,
-} from "../../sign-on/index.ts";
+import * as signOn from "../../sign-on/index.ts";
+import type { ConsentOfPerson, PersonSession } from "../../sign-on/index.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { changeWithPerson } from "./logins.ts";
@@ -55,8 +47,8 @@ async function listGranted<App extends AppOfPerson>({ prisma }: RecordStore, { s
 export const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async ({ db }, request) => {
   const { personId, reach, origin, page } = request;
   const { isGuest } = await getReachedPerson(db, reach, personId);
-  const consents = await consentsOf(db, personId);
-  const chosen = await listChosenSchools(db, personId);
+  const consents = await signOn.listConsents(db, personId);
+  const chosen = await signOn.listChosenSchools(db, personId);
   const apps = await listApps(db.pool, { personId, now: origin.at });
   return page.answerFrom(
     isGuest ? await listGranted(db, reach, apps) : apps,
@@ -67,25 +59,25 @@ export const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async ({ db },
 
 export const listSessions: AdminHandler<"listSessions"> = async (deps, { personId, reach, origin, page }) => {
   await getReachedPerson(deps.db, reach, personId);
-  return page.answerFrom(await sessionsOf(deps, { personId, now: origin.at }), presentSession);
+  return page.answerFrom(await signOn.listSessions(deps, { personId, now: origin.at }), presentSession);
 };
 
 export const endSession: AdminHandler<"endSession"> = (deps, request) =>
   changeWithPerson(deps, request, (tx, personId, origin) =>
-    endSessionIn(tx, { personId, id: request.sessionId }, origin),
+    signOn.endSessionIn(tx, { personId, id: request.sessionId }, origin),
   );
 
 export const listConsents: AdminHandler<"listConsents"> = async ({ db }, { personId, reach, page }) => {
   await getReachedPerson(db, reach, personId);
-  return page.answerFrom(await consentsOf(db, personId), presentConsent, ({ clientId }) => clientId);
+  return page.answerFrom(await signOn.listConsents(db, personId), presentConsent, ({ clientId }) => clientId);
 };
 
 export const withdrawConsent: AdminHandler<"withdrawConsent"> = (deps, request) =>
   changeWithPerson(deps, request, (tx, personId, origin) =>
-    withdrawConsentIn(tx, { personId, clientId: request.clientId }, origin),
+    signOn.withdrawConsentIn(tx, { personId, clientId: request.clientId }, origin),
   );
 
 export const withdrawSchoolChoice: AdminHandler<"withdrawSchoolChoice"> = (deps, request) =>
   changeWithPerson(deps, request, (tx, personId, origin) =>
-    forgetSchoolIn(tx, { personId, clientId: request.clientId }, origin),
+    signOn.forgetSchoolIn(tx, { personId, clientId: request.clientId }, origin),
   );

@@ -1,15 +1,6 @@
 import { lockPersonSignIn } from "../../accounts/index.ts";
-import {
-  closeDataRequest,
-  countDataRequests,
-  extendDataRequest,
-  getDataRequest as find,
-  getOpenDataRequest,
-  listDataRequests as list,
-  recordDataRequest,
-  type DataRequest,
-  type SchoolId,
-} from "../../directory/index.ts";
+import * as directory from "../../directory/index.ts";
+import type { DataRequest, SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
@@ -45,9 +36,15 @@ export async function readSomeDataRequests(
   db: RecordStore,
   { schoolIds, reach, now }: { schoolIds: readonly SchoolId[]; reach: Reach; now: Date },
 ) {
-  const first = await list(db, { schoolIds, isOpen: true, byDueDay: true, limit: shownOnToday, now });
+  const first = await directory.listDataRequests(db, {
+    schoolIds,
+    isOpen: true,
+    byDueDay: true,
+    limit: shownOnToday,
+    now,
+  });
   return present("SomeDataRequests", {
-    ...(await countDataRequests(db, { schoolIds, now })),
+    ...(await directory.countDataRequests(db, { schoolIds, now })),
     first: first.map((one) => presentDataRequest(one, reach)),
   });
 }
@@ -58,7 +55,13 @@ export const listDataRequests: AdminHandler<"listDataRequests"> = async (deps, r
   const reached = reach.all ? null : keepingSchools(reach);
   const schoolIds = schoolId === undefined ? reached : [schoolId].filter((id) => reachesSchool(reach, id));
   const isOpen = query.state === undefined ? undefined : query.state === "OPEN";
-  const found = await list(deps.db, { schoolIds, personId, isOpen, now: origin.at, ...page.range });
+  const found = await directory.listDataRequests(deps.db, {
+    schoolIds,
+    personId,
+    isOpen,
+    now: origin.at,
+    ...page.range,
+  });
   return page.answer(found, (one) => presentDataRequest(one, reach));
 };
 
@@ -69,7 +72,7 @@ function refuseOthers(request: DataRequest, reach: Reach): DataRequest {
 }
 
 export const getDataRequest: AdminHandler<"getDataRequest"> = async ({ db }, { dataRequestId, reach, origin }) => {
-  const found = refuseOthers(await find(db, dataRequestId, origin.at), reach);
+  const found = refuseOthers(await directory.getDataRequest(db, dataRequestId, origin.at), reach);
   return answerRecord(presentDataRequest(found, reach), notState);
 };
 
@@ -80,23 +83,23 @@ export const createDataRequest: AdminHandler<"createDataRequest"> = (deps, reque
     const { homeSchoolId: schoolId } = await getReachedPerson(tx, reach, personId);
     if (schoolId === null)
       throw new AppError("conflict", "no_home_school", "The person has no home school that could answer.");
-    const id = await recordDataRequest(tx, { personId, schoolId, ...request.body }, origin);
-    const body = presentDataRequest(await find(tx, id, origin.at), reach);
+    const id = await directory.recordDataRequest(tx, { personId, schoolId, ...request.body }, origin);
+    const body = presentDataRequest(await directory.getDataRequest(tx, id, origin.at), reach);
     const location = `/admin/v1/data-requests/${id}`;
     return { body, location, recorded: null, tag: tagOf(body, notState) };
   });
 
 export const updateDataRequest: AdminHandler<"updateDataRequest"> = (deps, request) => {
   const { dataRequestId: id, body, reach, origin, caller } = request;
-  const read = async (tx: RecordStore) => refuseOthers(await find(tx, id, origin.at), reach);
+  const read = async (tx: RecordStore) => refuseOthers(await directory.getDataRequest(tx, id, origin.at), reach);
   return changeRecord(deps, request, {
     touch: read,
     record: async (tx) => presentDataRequest(await read(tx), reach),
     async work(tx) {
-      const open = await getOpenDataRequest(tx, id, origin.at);
-      if (body.extension !== undefined) await extendDataRequest(tx, open, body.extension, origin);
+      const open = await directory.getOpenDataRequest(tx, id, origin.at);
+      if (body.extension !== undefined) await directory.extendDataRequest(tx, open, body.extension, origin);
       if (body.outcome !== undefined)
-        await closeDataRequest(tx, open, body.outcome, { ...origin, closedById: caller.personId });
+        await directory.closeDataRequest(tx, open, body.outcome, { ...origin, closedById: caller.personId });
     },
     without: notState,
     effect: "forgets",

@@ -6,13 +6,8 @@ import { present } from "../present.ts";
 import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
 import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../../platform/http/index.ts";
 import { recordAtHome } from "../../accounts/index.ts";
-import {
-  listChosenSchools,
-  listConsents,
-  listSessions,
-  readSignOnData,
-  type StoredEntry,
-} from "../../sign-on/index.ts";
+import * as signOn from "../../sign-on/index.ts";
+import type { StoredEntry } from "../../sign-on/index.ts";
 import { everything, isReached, listRoles, type Reach } from "../../staff/index.ts";
 import { listDeliveriesOf } from "../../webhooks/index.ts";
 import { findLineNames, presentLine } from "./audit.ts";
@@ -79,15 +74,15 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
   const stored = await findPerson(db, personId);
   const [apps, consents, chosen] = [
     await listAppsOfPerson(db.pool, { personId, now: origin.at }),
-    await listConsents(db, personId),
-    await listChosenSchools(db, personId),
+    await signOn.listConsents(db, personId),
+    await signOn.listChosenSchools(db, personId),
   ];
   const deliveries = await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }));
   const asked = { personId, now: origin.at, reach, deliveries };
   const schoolIds = schoolsOf(reach);
   const requests = await listDataRequests(db, { schoolIds: schoolIds ?? null, personId, limit: most, now: origin.at });
   const disclosures = await inTurn(() => readDisclosures(db, asked));
-  const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
+  const { userNames, recoveryCodes, ...lists } = await signOn.readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
   const isSeen = ({ schoolId }: RecordedAudit) => seenBy(reach, schoolId);
   const lines = (await readLines(db, { personId }, inTurn)).filter(isSeen);
@@ -109,7 +104,7 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
       .filter(({ schoolId }) => seenBy(reach, schoolId))
       .map(presentReport),
     consents: consents.map(presentConsent),
-    sessions: (await listSessions(deps, { personId, now: origin.at })).map(presentSession),
+    sessions: (await signOn.listSessions(deps, { personId, now: origin.at })).map(presentSession),
     schoolChoices: entries(lists.schoolChoices),
     knownDevices: entries(lists.knownDevices),
     failedTries: entries(lists.failedTries),

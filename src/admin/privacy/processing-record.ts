@@ -1,31 +1,10 @@
-import {
-  appAttributes,
-  attributesOf,
-  listAgreementsInForce,
-  listAppsWithData,
-  type Agreement,
-  type AppAttribute,
-  type AppWithData,
-  type ScopeName,
-} from "../../access/index.ts";
+import * as access from "../../access/index.ts";
+import type { Agreement, AppAttribute, AppWithData, ScopeName } from "../../access/index.ts";
 import { findRetention, type Retention, type SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
-import {
-  activities,
-  dataCategories,
-  keptFor,
-  measures,
-  peopleCategories,
-  periodText,
-  retentionText,
-  retentionWords,
-  type Activity,
-  type DataCategory,
-  type Days,
-  type PeopleCategory,
-  type Words,
-} from "../../privacy/index.ts";
+import * as privacy from "../../privacy/index.ts";
+import type { Activity, DataCategory, Days, PeopleCategory, Words } from "../../privacy/index.ts";
 import { presentCatalogueGrant } from "../apps/catalogue.ts";
 import { answerRecord } from "../change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
@@ -37,7 +16,7 @@ type ProcessingActivity = Schemas["ProcessingActivity"];
 const termsOf = <Code extends string>(codes: readonly Code[], words: Readonly<Record<Code, Words>>) =>
   codes.map((code) => ({ code, text: words[code] }));
 
-const describeData = (code: DataCategory, kept: Words) => ({ code, text: dataCategories[code], kept });
+const describeData = (code: DataCategory, kept: Words) => ({ code, text: privacy.dataCategories[code], kept });
 
 type Recipient = Schemas["ProcessingRecipient"];
 
@@ -50,15 +29,15 @@ const describeRecipient = (named: Pick<Recipient, "kind" | "name"> & Partial<Rec
 });
 
 const listOwn = (operator: AdminDeps["operator"], days: Days): ProcessingActivity[] =>
-  Object.entries<Activity>(activities).map(([code, { name, purpose, people, data }]) =>
+  Object.entries<Activity>(privacy.activities).map(([code, { name, purpose, people, data }]) =>
     present("ProcessingActivity", {
       kind: "SERVICE",
       code,
       name,
       purpose,
       purposes: [],
-      people: termsOf(people, peopleCategories),
-      data: data.map((category) => describeData(category, keptFor(category, days).text)),
+      people: termsOf(people, privacy.peopleCategories),
+      data: data.map((category) => describeData(category, privacy.keptFor(category, days).text)),
       withheld: [],
       recipients: [
         describeRecipient({
@@ -93,7 +72,7 @@ function peopleOf(app: AppWithData): PeopleCategory[] {
 function dataOf(app: AppWithData, granted: readonly AppAttribute[]): DataCategory[] {
   const { grant, reads } = app;
   const signsIn = maySignIn(app);
-  const learns = attributesOf({
+  const learns = access.attributesOf({
     ...app,
     granted: [...granted],
     maySignIn: signsIn,
@@ -131,12 +110,12 @@ const listPurposes = ({ attributes, scopes }: Pick<Agreement, "attributes" | "sc
 function keptInApp(inForce: InForce, days: Days): Words {
   const { de, en } = inForce?.agreement.deletionPeriods ?? { de: null, en: null };
   const agreed = de ?? en;
-  return agreed === null ? periodText("IN_APP", days) : { de: de ?? agreed, en: en ?? agreed };
+  return agreed === null ? privacy.periodText("IN_APP", days) : { de: de ?? agreed, en: en ?? agreed };
 }
 
 function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingActivity {
   const data = dataOf(app, app.attributes);
-  const registered = dataOf({ ...app, scopes: app.registeredScopes }, appAttributes);
+  const registered = dataOf({ ...app, scopes: app.registeredScopes }, access.appAttributes);
   const withheld = registered.filter((category) => !data.includes(category));
   return present("ProcessingActivity", {
     kind: "APP",
@@ -144,9 +123,9 @@ function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingA
     name: { de: app.name, en: app.name },
     purpose: app.purpose,
     purposes: inForce === undefined ? [] : listPurposes(inForce.agreement, app),
-    people: termsOf(peopleOf(app), peopleCategories),
+    people: termsOf(peopleOf(app), privacy.peopleCategories),
     data: data.map((category) => describeData(category, keptInApp(inForce, days))),
-    withheld: termsOf(withheld, dataCategories),
+    withheld: termsOf(withheld, privacy.dataCategories),
     recipients: listRecipients(app, inForce),
     agreement: inForce
       ? { ...inForce.agreement, sha256: inForce.agreement.document?.sha256 ?? null, acceptedAt: inForce.acceptedAt }
@@ -158,17 +137,17 @@ function presentApp(app: AppWithData, inForce: InForce, days: Days): ProcessingA
 
 async function listApps({ db }: AdminDeps, schoolId: SchoolId, days: Days): Promise<ProcessingActivity[]> {
   const store = storeOf(db);
-  const apps = await listAppsWithData(store, schoolId);
-  const inForce = await listAgreementsInForce(store, schoolId);
+  const apps = await access.listAppsWithData(store, schoolId);
+  const inForce = await access.listAgreementsInForce(store, schoolId);
   return apps
     .map((app) => presentApp(app, inForce.get(app.clientId), days))
     .filter(({ grant, data }) => grant !== null || data.length > 0);
 }
 
 const listPeriods = (retention: Retention) =>
-  (Object.keys(retentionWords) as (keyof typeof retentionWords)[])
+  (Object.keys(privacy.retentionWords) as (keyof typeof privacy.retentionWords)[])
     .filter((code) => retention[code] > 0)
-    .map((code) => ({ code, text: retentionText(code, retention[code]), reason: retention[`${code}Reason`] }));
+    .map((code) => ({ code, text: privacy.retentionText(code, retention[code]), reason: retention[`${code}Reason`] }));
 
 /** Not in the audit log: the record names no person. */
 export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (deps, { schoolId, reach, origin }) => {
@@ -184,7 +163,7 @@ export const getProcessingRecord: AdminHandler<"getProcessingRecord"> = async (d
     operator,
     retention: listPeriods(retention),
     activities: [...listOwn(operator, days), ...(await listApps(deps, schoolId, days))],
-    measures: termsOf(Object.keys(measures) as (keyof typeof measures)[], measures),
+    measures: termsOf(Object.keys(privacy.measures) as (keyof typeof privacy.measures)[], privacy.measures),
   });
   return answerRecord(body, ["madeAt"]);
 };

@@ -1,16 +1,6 @@
 import { giveUserNames } from "../../accounts/index.ts";
-import {
-  acceptHandover as accept,
-  closeHandover,
-  createHandover as create,
-  getHandover as find,
-  listHandovers as list,
-  listSchools,
-  type GroupId,
-  type Handover,
-  type PersonId,
-  type SchoolId,
-} from "../../directory/index.ts";
+import * as directory from "../../directory/index.ts";
+import type { GroupId, Handover, PersonId, SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
@@ -22,22 +12,22 @@ import { getReachedPerson } from "../whose-person.ts";
 export const presentHandover = (handover: Handover) => present("Handover", handover);
 
 export const listReceivingSchools: AdminHandler<"listReceivingSchools"> = async ({ db }, { query, page }) => {
-  const schools = await listSchools(storeOf(db), { search: query.search, ...page.range });
+  const schools = await directory.listSchools(storeOf(db), { search: query.search, ...page.range });
   return page.answer(schools, ({ address, ...school }) =>
     present("ReceivingSchool", { ...school, city: address.city }),
   );
 };
 
 export const listHandovers: AdminHandler<"listHandovers"> = async ({ db }, { schoolId, origin, page }) =>
-  page.answer(await list(db, { schoolId, now: origin.at, ...page.range }), presentHandover);
+  page.answer(await directory.listHandovers(db, { schoolId, now: origin.at, ...page.range }), presentHandover);
 
 export const createHandover: AdminHandler<"createHandover"> = (deps, request) =>
   commitCreated(deps, request, async (tx) => {
     const { schoolId, body, reach, origin } = request;
     for (const personId of body.personIds) await getReachedPerson(tx, reach, personId);
     const offer = { from: schoolId, to: body.toSchoolId, personIds: body.personIds, days: deps.handoverDays };
-    const id = await create(tx, offer, origin);
-    const made = presentHandover(await find(tx, id, origin.at));
+    const id = await directory.createHandover(tx, offer, origin);
+    const made = presentHandover(await directory.getHandover(tx, id, origin.at));
     return { body: made, location: `/admin/v1/handovers/${id}`, recorded: { state: made.state } };
   });
 
@@ -46,7 +36,7 @@ type Side = "from" | "to";
 
 /** Errors: not_found handover_not_found, also if neither school is reached; forbidden for the other school's step. */
 async function getReached(db: RecordStore, { handoverId, reach, origin }: OfOne, side?: Side): Promise<Handover> {
-  const handover = await find(db, handoverId, origin.at);
+  const handover = await directory.getHandover(db, handoverId, origin.at);
   const reaches = (school: Side, by: Reach) => isReached(by, { schools: [handover[school].id as SchoolId] });
   if (!reaches("from", reach) && !reaches("to", reach))
     throw new AppError("not_found", "handover_not_found", "There is no such hand-over.");
@@ -60,7 +50,7 @@ export const getHandover: AdminHandler<"getHandover"> = async ({ db }, request) 
 
 /** How each decision reads, records and answers with the hand-over. */
 const steps = ({ handoverId, origin }: OfOne) => ({
-  record: async (tx: RecordStore) => presentHandover(await find(tx, handoverId, origin.at)),
+  record: async (tx: RecordStore) => presentHandover(await directory.getHandover(tx, handoverId, origin.at)),
   recorded: ({ state }: Schemas["Handover"]) => ({ state }),
   personId: null,
   answer: answerAfter<Schemas["Handover"]>,
@@ -77,7 +67,7 @@ export const acceptHandover: AdminHandler<"acceptHandover"> = async (deps, reque
         groupId: groupId as GroupId | undefined,
         sourceSystemIdentifier,
       }));
-      const people = await accept(change, { id, placements });
+      const people = await directory.acceptHandover(change, { id, placements });
       await giveUserNames(change.tx, { schoolId: to.id as SchoolId, people }, change.now);
     },
   });
@@ -90,7 +80,7 @@ const closeAs =
     await getReached(deps.db, request, side);
     return changeRecord(deps, request, {
       ...steps(request),
-      work: (tx) => closeHandover(tx, { id, state }, origin),
+      work: (tx) => directory.closeHandover(tx, { id, state }, origin),
     });
   };
 

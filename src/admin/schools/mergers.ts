@@ -1,16 +1,7 @@
 import { changeDirectory, mergeGrants, previewChange, separateGrants, type MergedApp } from "../../access/index.ts";
 import { deleteConnectionsOf } from "../../connections/index.ts";
-import {
-  getMerger,
-  listMergers,
-  mergeSchools,
-  openMerger,
-  separateSchools,
-  type Change,
-  type Merged,
-  type Merger,
-  type SchoolId,
-} from "../../directory/index.ts";
+import * as directory from "../../directory/index.ts";
+import type { Change, Merged, Merger, SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
@@ -22,7 +13,7 @@ import { presentViewChanges } from "../view-changes.ts";
 const presentMerger = (merger: Merger) => present("SchoolMerger", merger);
 
 export const listSchoolMergers: AdminHandler<"listSchoolMergers"> = async ({ db }, { schoolId, origin, page }) =>
-  page.answer(await listMergers(db, { schoolId, now: origin.at, ...page.range }), presentMerger);
+  page.answer(await directory.listMergers(db, { schoolId, now: origin.at, ...page.range }), presentMerger);
 
 type Sides = { from: SchoolId; into: SchoolId };
 type Result = { merged: Merged; apps: MergedApp[]; staffRoles: number };
@@ -39,7 +30,7 @@ function merge(
   return async (change) => {
     await touchBoth(change, sides);
     const rules = { ...sides, demandsAgreements };
-    const { merged, apps } = await mergeGrants(change, rules, () => mergeSchools(change, sides));
+    const { merged, apps } = await mergeGrants(change, rules, () => directory.mergeSchools(change, sides));
     await deleteConnectionsOf(change.tx, sides.from);
     return { merged, apps, staffRoles: await mergeClassTeachers(change.tx, { id: merged.id, ...sides }) };
   };
@@ -84,7 +75,7 @@ export const createSchoolMerger: AdminHandler<"createSchoolMerger"> = async (dep
   }
   return changeDirectory(deps.db, origin, async (change) => {
     const { merged } = await work(change);
-    const made = presentMerger(await getMerger(change.tx, { id: merged.id, schoolId, now: origin.at }));
+    const made = presentMerger(await directory.getMerger(change.tx, { id: merged.id, schoolId, now: origin.at }));
     const headers = { Location: `/admin/v1/schools/${schoolId}/mergers/${made.id}` };
     return keep(change.tx, { status: 201 as const, body: made, headers });
   });
@@ -93,7 +84,7 @@ export const createSchoolMerger: AdminHandler<"createSchoolMerger"> = async (dep
 type OfOne = Pick<AdminRequest<"withdrawSchoolMerger">, "schoolId" | "mergerId" | "reach" | "origin">;
 
 async function findSides({ db }: Pick<AdminDeps, "db">, { schoolId, mergerId, reach, origin }: OfOne): Promise<Sides> {
-  const { from, into } = await getMerger(db, { id: mergerId, schoolId, now: origin.at });
+  const { from, into } = await directory.getMerger(db, { id: mergerId, schoolId, now: origin.at });
   const sides = { from: from.id as SchoolId, into: into.id as SchoolId };
   for (const id of Object.values(sides)) refuseOtherSchool(reach, id);
   return sides;
@@ -104,10 +95,10 @@ export const withdrawSchoolMerger: AdminHandler<"withdrawSchoolMerger"> = async 
   const sides = await findSides(deps, request);
   return changeDirectory(deps.db, origin, async (change) => {
     await touchBoth(change, sides);
-    await openMerger(change, { id, schoolId });
+    await directory.openMerger(change, { id, schoolId });
     await separateClassTeachers(change.tx, { id, ...sides });
-    await separateGrants(change, { id, ...sides }, () => separateSchools(change, { id, ...sides }));
-    const body = presentMerger(await getMerger(change.tx, { id, schoolId, now: origin.at }));
+    await separateGrants(change, { id, ...sides }, () => directory.separateSchools(change, { id, ...sides }));
+    const body = presentMerger(await directory.getMerger(change.tx, { id, schoolId, now: origin.at }));
     return { status: 200 as const, body };
   });
 };

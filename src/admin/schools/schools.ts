@@ -1,14 +1,4 @@
-import {
-  checkSchoolLogo,
-  createSchool as create,
-  deleteSchoolLogo as removeLogo,
-  findSchool,
-  findSchoolLogo,
-  lockSchoolLogo,
-  listSchools as list,
-  putSchoolLogo as putLogo,
-  updateSchool as update,
-} from "../../directory/index.ts";
+import * as directory from "../../directory/index.ts";
 import type { NewSchool, School, SchoolId, SchoolUpdate } from "../../directory/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
 import { storeOf, type RecordStore, type Transaction } from "../../platform/database/db.ts";
@@ -25,14 +15,16 @@ export const newSchoolProperties: Same<keyof Schemas["SchoolInput"], Exclude<key
 export const updatedProperties: Same<keyof Schemas["SchoolUpdate"], Exclude<keyof SchoolUpdate, "schoolId">> = true;
 
 export async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSchool> {
-  const school = await findSchool(db, schoolId);
+  const school = await directory.findSchool(db, schoolId);
   if (school === null) throw schoolUnknown();
   return school;
 }
 
 export const listSchools: AdminHandler<"listSchools"> = async ({ db }, { query, reach, page }) => {
   const among = reach.all ? undefined : [...reach.schoolIds];
-  return page.answer(await list(storeOf(db), { search: query.search, among, order: query.order, ...page.range }));
+  return page.answer(
+    await directory.listSchools(storeOf(db), { search: query.search, among, order: query.order, ...page.range }),
+  );
 };
 
 export const getSchool: AdminHandler<"getSchool"> = async ({ db }, { schoolId }) =>
@@ -41,7 +33,7 @@ export const getSchool: AdminHandler<"getSchool"> = async ({ db }, { schoolId })
 export const createSchool: AdminHandler<"createSchool"> = (deps, request) =>
   createRecord(deps, request, {
     path: "/admin/v1/schools",
-    make: async (change) => readSchool(change.tx, await create(change, request.body)),
+    make: async (change) => readSchool(change.tx, await directory.createSchool(change, request.body)),
   });
 
 export const updateSchool: AdminHandler<"updateSchool"> = (deps, request) => {
@@ -49,14 +41,14 @@ export const updateSchool: AdminHandler<"updateSchool"> = (deps, request) => {
   return changeInDirectory(deps, request, {
     touch: (change) => change.touch({ schools: [schoolId] }),
     record: (tx) => readSchool(tx, schoolId),
-    work: (change) => update(change, { schoolId, ...body }),
+    work: (change) => directory.updateSchool(change, { schoolId, ...body }),
   });
 };
 
 const logoRecord = (hash: string) => ({ logo: hash });
 
 export const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { schoolId }) => {
-  const logo = await findSchoolLogo(db, schoolId);
+  const logo = await directory.findSchoolLogo(db, schoolId);
   if (logo === null) throw new AppError("not_found", "logo_not_found", "The school has no logo.");
   return {
     status: 200,
@@ -72,7 +64,7 @@ const changeLogo = (
 ) =>
   changeRecord(deps, request, {
     record: async (tx) => {
-      const hash = await lockSchoolLogo(tx, request.schoolId);
+      const hash = await directory.lockSchoolLogo(tx, request.schoolId);
       return hash === null ? null : logoRecord(hash);
     },
     work,
@@ -81,9 +73,9 @@ const changeLogo = (
 
 export const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async (deps, request) => {
   const { schoolId, body, origin, connection } = request;
-  const logo = await checkSchoolLogo(body, { by: origin.actorId, caller: connection });
-  return changeLogo(deps, request, (tx) => putLogo(tx, { schoolId, logo }, origin));
+  const logo = await directory.checkSchoolLogo(body, { by: origin.actorId, caller: connection });
+  return changeLogo(deps, request, (tx) => directory.putSchoolLogo(tx, { schoolId, logo }, origin));
 };
 
 export const deleteSchoolLogo: AdminHandler<"deleteSchoolLogo"> = (deps, request) =>
-  changeLogo(deps, request, (tx) => removeLogo(tx, request.schoolId, request.origin));
+  changeLogo(deps, request, (tx) => directory.deleteSchoolLogo(tx, request.schoolId, request.origin));

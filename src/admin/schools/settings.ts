@@ -1,12 +1,4 @@
-import {
-  findParentLetter,
-  findSignInSettings,
-  lockSchoolSettings,
-  putParentLetter as putLetter,
-  putSignInSettings as putSignIn,
-  readCardSettings,
-  writeCardSettings,
-} from "../../accounts/index.ts";
+import * as accounts from "../../accounts/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
@@ -28,34 +20,36 @@ export const settingsOfSchool = <Settings extends object, Body>(
     answerRecord(await read(deps.db, schoolId, deps)),
   put: (deps: AdminDeps, request: Put<Body>) =>
     changeRecord(deps, request, {
-      touch: (tx) => lockSchoolSettings(tx, request.schoolId),
+      touch: (tx) => accounts.lockSchoolSettings(tx, request.schoolId),
       record: (tx) => read(tx, request.schoolId, deps),
       work: (tx) => write(tx, request, deps),
     }),
 });
 
 export const { get: getCardSettings, put: putCardSettings } = settingsOfSchool(
-  async (db, schoolId) => present("CardSettings", await readCardSettings(db, schoolId)),
-  (tx, { schoolId, body, origin }: Put<Schemas["CardSettingsInput"]>) => writeCardSettings(tx, schoolId, body, origin),
+  async (db, schoolId) => present("CardSettings", await accounts.readCardSettings(db, schoolId)),
+  (tx, { schoolId, body, origin }: Put<Schemas["CardSettingsInput"]>) =>
+    accounts.writeCardSettings(tx, schoolId, body, origin),
 );
 
 export const { get: getSignInSettings, put: putSignInSettings } = settingsOfSchool(
   async (db, schoolId) => {
-    const settings = await findSignInSettings(db, schoolId);
+    const settings = await accounts.findSignInSettings(db, schoolId);
     if (settings === null) throw schoolUnknown();
     return present("SignInSettings", settings);
   },
-  (tx, { schoolId, body, origin }: Put<Schemas["SignInSettings"]>) => putSignIn(tx, { schoolId, ...body }, origin),
+  (tx, { schoolId, body, origin }: Put<Schemas["SignInSettings"]>) =>
+    accounts.putSignInSettings(tx, { schoolId, ...body }, origin),
 );
 
 const letters = { de: cardTexts("de")("letter"), en: cardTexts("en")("letter") };
 const mostLines = 40;
 
 export const { get: getParentLetter, put: putParentLetter } = settingsOfSchool(
-  async (db, schoolId) => ({ text: await findParentLetter(db, schoolId), defaults: letters }),
+  async (db, schoolId) => ({ text: await accounts.findParentLetter(db, schoolId), defaults: letters }),
   (tx, { schoolId, body: { text }, origin }: Put<Schemas["ParentLetterInput"]>) => {
     refuseFaults(text ?? "");
-    return putLetter(tx, { schoolId, text }, origin);
+    return accounts.putParentLetter(tx, { schoolId, text }, origin);
   },
 );
 

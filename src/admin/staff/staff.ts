@@ -1,30 +1,13 @@
 import { changeDirectory, type ClientId } from "../../access/index.ts";
 import { createStaffPerson as createStaff, listUserNames, makeStaffPassword } from "../../accounts/index.ts";
-import {
-  findPerson,
-  listPeople,
-  listSchools,
-  type Person,
-  type PersonId,
-  type SchoolId,
-} from "../../directory/index.ts";
+import * as directory from "../../directory/index.ts";
+import type { Person, PersonId, SchoolId } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import {
-  getRole,
-  giveClassTeacherRoles as giveTeacherRoles,
-  giveRole,
-  isReached,
-  joinReach,
-  listProposedTeachers as listProposed,
-  listRoles,
-  listRolesOf,
-  withdrawRole,
-  type Reach,
-  type StaffRole,
-} from "../../staff/index.ts";
+import * as staff from "../../staff/index.ts";
+import type { Reach, StaffRole } from "../../staff/index.ts";
 import { answerCreated, answerRecord, commit, commitCreated, commitDone } from "../change.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { findNames } from "../names.ts";
@@ -40,11 +23,11 @@ export function presentRole({ id, role, schoolIds, clientIds, reason, holder, en
 
 export const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
   const { personId, clientId, roles } = caller;
-  const { all, schoolIds } = joinReach(roles);
+  const { all, schoolIds } = staff.joinReach(roles);
   const among = [...schoolIds];
   const [person, schools] = await Promise.all([
-    personId === null ? null : findPerson(db, personId),
-    all || among.length === 0 ? [] : listSchools(storeOf(db), { limit: among.length, among }),
+    personId === null ? null : directory.findPerson(db, personId),
+    all || among.length === 0 ? [] : directory.listSchools(storeOf(db), { limit: among.length, among }),
   ]);
   const body = present("Me", {
     personId,
@@ -71,7 +54,7 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
   const { school, person, app, role } = query;
   const chosen = await readChosen(deps.db, reach, { school, person, app });
   const filter = { ...chosen, role, reach, now: deps.clock(), withEnded: false };
-  const found = await listRoles(deps.db, { ...filter, ...page.range });
+  const found = await staff.listRoles(deps.db, { ...filter, ...page.range });
   const names = await findNames(deps.db, {
     personIds: found.map(({ holder }) => ("personId" in holder ? holder.personId : null)),
     clientIds: found.map(({ holder }) => ("clientId" in holder ? holder.clientId : null)),
@@ -120,23 +103,27 @@ export const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, request) =>
     const { body, caller, reach, origin } = request;
     const given = { ...readRole(body), holder: holderOf(body.holder), confirmPartners: body.confirmPartners };
     await refuseOthers(tx, reach, given);
-    const role = await giveRole(tx, given, { giver: caller.roles, origin, supportRoleDays: deps.supportRoleDays });
+    const role = await staff.giveRole(tx, given, {
+      giver: caller.roles,
+      origin,
+      supportRoleDays: deps.supportRoleDays,
+    });
     return { body: presentRole(role) };
   });
 
 export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = (deps, request) =>
   commitDone(deps, request, async (tx) => {
     const { staffRoleId: id, caller, reach, origin } = request;
-    const role = await getRole(tx, id);
-    if (!isReached(reach, { schools: role.schoolIds }))
+    const role = await staff.getRole(tx, id);
+    if (!staff.isReached(reach, { schools: role.schoolIds }))
       throw new AppError("not_found", "staff_role_not_found", "There is no such staff role.");
-    const withdrawn = await withdrawRole(tx, id, { giver: caller.roles, origin });
+    const withdrawn = await staff.withdrawRole(tx, id, { giver: caller.roles, origin });
     await recordDifference(tx, origin, { before: presentRole(withdrawn), after: null });
   });
 
 export const listProposedTeachers: AdminHandler<"listProposedTeachers"> = async ({ db }, request) => {
   const { schoolId, origin, page } = request;
-  const proposals = await listProposed(db.pool, { schoolId, now: origin.at });
+  const proposals = await staff.listProposedTeachers(db.pool, { schoolId, now: origin.at });
   return page.answerFrom(proposals, (proposal) => present("ClassTeacherProposal", proposal));
 };
 
@@ -144,7 +131,7 @@ export const giveClassTeacherRoles: AdminHandler<"giveClassTeacherRoles"> = (dep
   commit(deps, request, async (tx) => {
     const { schoolId, body, caller, origin } = request;
     const teachers = { schoolId, personIds: body.personIds };
-    const roles = (await giveTeacherRoles(tx, teachers, { giver: caller.roles, origin })).map(presentRole);
+    const roles = (await staff.giveClassTeacherRoles(tx, teachers, { giver: caller.roles, origin })).map(presentRole);
     for (const role of roles)
       await recordDifference(tx, { ...origin, personId: role.holder.personId }, { before: null, after: role });
     return { status: 200 as const, body: roles };
@@ -153,10 +140,10 @@ export const giveClassTeacherRoles: AdminHandler<"giveClassTeacherRoles"> = (dep
 export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, request) => {
   const { query, origin, page } = request;
   const filter = { status: query.status, words: searchTermsOf(query.search), atNoSchool: true };
-  const found = await listPeople(storeOf(deps.db), { ...filter, ...page.range });
+  const found = await directory.listPeople(storeOf(deps.db), { ...filter, ...page.range });
   const personIds = found.map(({ id }) => id);
   const logins = await listUserNames(deps.db, personIds);
-  const roles = await listRolesOf(deps.db, { personIds, now: origin.at });
+  const roles = await staff.listRolesOf(deps.db, { personIds, now: origin.at });
   const presentPerson = (person: Person) =>
     present("StaffPerson", {
       ...person,

@@ -1,12 +1,7 @@
 import { addDays } from "../../platform/clock.ts";
 import { present } from "../present.ts";
-import {
-  createConnectionIn,
-  deleteConnectionIn,
-  listConnections,
-  updateConnectionIn,
-  type ConnectionId,
-} from "../../upstream/index.ts";
+import * as upstream from "../../upstream/index.ts";
+import type { ConnectionId } from "../../upstream/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { commitCreated } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
@@ -28,7 +23,7 @@ export const listUpstreamConnections: AdminHandler<"listUpstreamConnections"> = 
   if (query.school !== undefined) await refuseUnknownSchool(deps.db, reach, query.school);
   const { school, failing: isFailing, "secret-expiring": isSoon } = query;
   const reached = reach.all ? undefined : [...reach.schoolIds];
-  const found = await listConnections(deps.db, {
+  const found = await upstream.listConnections(deps.db, {
     schoolIds: school === undefined ? reached : [school],
     isFailing,
     secretExpires: isSoon === undefined ? undefined : { isSoon, until: addDays(origin.at, secretNoticeDays) },
@@ -67,7 +62,7 @@ export const createUpstreamConnection: AdminHandler<"createUpstreamConnection"> 
   await refuseUnknownSchool(deps.db, reach, given.schoolId);
   refuseTrust(reach, given.trustedForSecondFactor, false);
   return commitCreated(deps, request, async (tx) => {
-    const id = await createConnectionIn(tx, readSettings(given), contextOf(deps, origin));
+    const id = await upstream.createConnectionIn(tx, readSettings(given), contextOf(deps, origin));
     const body = await readConnection(deps, tx, { connectionId: id, reach, caller });
     const location = `/admin/v1/upstream-connections/${id}`;
     return { body, location, recorded: settingsOf(body), tag: connectionTag(body) };
@@ -92,7 +87,7 @@ export const updateUpstreamConnection: AdminHandler<"updateUpstreamConnection"> 
   return changeConnection(deps, request, async (tx, before) => {
     refuseTrust(reach, body.trustedForSecondFactor, before.trustedForSecondFactor);
     const change = { id: connectionId as ConnectionId, update: readSettings(body), byContact };
-    await updateConnectionIn(tx, change, contextOf(deps, origin));
+    await upstream.updateConnectionIn(tx, change, contextOf(deps, origin));
   });
 };
 
@@ -100,7 +95,7 @@ export const deleteUpstreamConnection: AdminHandler<"deleteUpstreamConnection"> 
   changeConnection(
     deps,
     request,
-    (tx) => deleteConnectionIn(tx, request.connectionId as ConnectionId, request.origin),
+    (tx) => upstream.deleteConnectionIn(tx, request.connectionId as ConnectionId, request.origin),
     { effect: "ends" },
   );
 

@@ -3,17 +3,8 @@ import type { PersonId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import {
-  acceptGuests,
-  dismissRefusalIn,
-  linkByHandIn,
-  listLinks,
-  listRefusals,
-  unlinkIn,
-  type ConnectionId,
-  type Link,
-  type RefusalId,
-} from "../../upstream/index.ts";
+import * as upstream from "../../upstream/index.ts";
+import type { ConnectionId, Link, RefusalId } from "../../upstream/index.ts";
 import { commitDone } from "../change.ts";
 import type { AdminHandler } from "../handler.ts";
 import { changeWithPerson } from "../people/logins.ts";
@@ -23,7 +14,7 @@ import { getReachedPerson } from "../whose-person.ts";
 export const listUpstreamLinks: AdminHandler<"listUpstreamLinks"> = async (deps, request) => {
   const { range, answer } = request.page;
   const { id: connectionId } = await getReachedConnection(deps.db, request);
-  const found = await listLinks(deps.db, {
+  const found = await upstream.listLinks(deps.db, {
     connectionId,
     limit: range.limit,
     after: range.after as PersonId | undefined,
@@ -45,7 +36,7 @@ export const listUpstreamLinksOfPerson: AdminHandler<"listUpstreamLinksOfPerson"
   const { db } = deps;
   const { personId, reach, page } = request;
   await getReachedPerson(db, reach, personId);
-  const found = await listLinks(db, { personId, limit: mostOfPerson });
+  const found = await upstream.listLinks(db, { personId, limit: mostOfPerson });
   const id = { in: found.map(({ schoolId }) => schoolId) };
   const schools = await db.prisma.school.findMany({ where: { id }, select: { id: true, name: true } });
   const names = new Map(schools.map((school) => [school.id, school.name]));
@@ -58,7 +49,7 @@ export const listUpstreamLinksOfPerson: AdminHandler<"listUpstreamLinksOfPerson"
 
 export const revokeUpstreamLink: AdminHandler<"revokeUpstreamLink"> = (deps, request) =>
   changeWithPerson(deps, request, (tx, personId, origin) =>
-    unlinkIn(tx, { connectionId: request.connectionId as ConnectionId, personId }, origin),
+    upstream.unlinkIn(tx, { connectionId: request.connectionId as ConnectionId, personId }, origin),
   );
 
 export const listUpstreamRefusals: AdminHandler<"listUpstreamRefusals"> = async (deps, request) => {
@@ -70,7 +61,9 @@ export const listUpstreamRefusals: AdminHandler<"listUpstreamRefusals"> = async 
     limit: range.limit,
     after: range.after as RefusalId | undefined,
   };
-  return answer(await listRefusals(deps.db, of, deps.webhookKeys), (refusal) => present("UpstreamRefusal", refusal));
+  return answer(await upstream.listRefusals(deps.db, of, deps.webhookKeys), (refusal) =>
+    present("UpstreamRefusal", refusal),
+  );
 };
 
 async function refuseOthersRefusal(
@@ -84,7 +77,7 @@ async function refuseOthersRefusal(
 export const withdrawUpstreamRefusal: AdminHandler<"withdrawUpstreamRefusal"> = (deps, request) =>
   commitDone(deps, request, async (tx) => {
     const { id: connectionId } = await getReachedConnection(tx, request);
-    await dismissRefusalIn(tx, { connectionId, id: request.refusalId as RefusalId }, request.origin);
+    await upstream.dismissRefusalIn(tx, { connectionId, id: request.refusalId as RefusalId }, request.origin);
   });
 
 export const setUpstreamLink: AdminHandler<"setUpstreamLink"> = (deps, request) =>
@@ -92,13 +85,13 @@ export const setUpstreamLink: AdminHandler<"setUpstreamLink"> = (deps, request) 
     const { id: connectionId } = await getReachedConnection(tx, request);
     const refusalId = request.refusalId as RefusalId;
     await refuseOthersRefusal(tx, { id: refusalId, connectionId });
-    await linkByHandIn(tx, { refusalId, personId }, { keys: deps.webhookKeys, origin });
+    await upstream.linkByHandIn(tx, { refusalId, personId }, { keys: deps.webhookKeys, origin });
   });
 
 export const acceptUpstreamGuests: AdminHandler<"acceptUpstreamGuests"> = (deps, request) =>
   changeDirectory(deps.db, request.origin, async (change) => {
     const { id: connectionId } = await getReachedConnection(change.tx, request);
     const refusalIds = request.body.refusalIds as RefusalId[];
-    const personIds = await acceptGuests(change, { connectionId, refusalIds }, deps.webhookKeys);
+    const personIds = await upstream.acceptGuests(change, { connectionId, refusalIds }, deps.webhookKeys);
     return request.keep(change.tx, { status: 200 as const, body: present("UpstreamGuests", { personIds }) });
   });

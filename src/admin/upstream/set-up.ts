@@ -2,17 +2,8 @@ import { listGroups } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import {
-  closeSetUpLinkIn,
-  countKeys,
-  createSetUpLinkIn,
-  findTestedSignIn,
-  listSetUpLinks as listLinks,
-  previewRule,
-  profiles,
-  type SetUpLinkId,
-  type TestedSignIn,
-} from "../../upstream/index.ts";
+import * as upstream from "../../upstream/index.ts";
+import type { SetUpLinkId, TestedSignIn } from "../../upstream/index.ts";
 import { answerRecord, commitCreated, commitDone } from "../change.ts";
 import type { AdminHandler } from "../handler.ts";
 import { setUpPath } from "../set-up.ts";
@@ -22,7 +13,7 @@ export const previewUpstreamRule: AdminHandler<"previewUpstreamRule"> = async (d
   const { id, ...present } = await getReachedConnection(deps.db, request);
   const { ruleClaim, ruleField, normalisations, groupIds } = { ...present, ...request.body };
   const rule = { ruleClaim, ruleField, normalisations };
-  const { roster, signIns, refusals } = await previewRule(
+  const { roster, signIns, refusals } = await upstream.previewRule(
     deps.db,
     { connectionId: id, rule, groupIds, at: request.origin.at },
     deps.webhookKeys,
@@ -45,12 +36,12 @@ export const getUpstreamSetUp: AdminHandler<"getUpstreamSetUp"> = async ({ db, w
   const { caller } = request;
   const { schoolId, profile, groupIds, ...rule } = await getReachedConnection(db, request);
   const classes = await listGroups(storeOf(db), { schoolId, withDeleted: false, type: "KLASSE", limit: mostClasses });
-  const { people } = await countKeys(storeOf(db), { schoolId, groupIds, rule });
-  const tested = caller.setUp && (await findTestedSignIn(db, caller.setUp.setUpLinkId, webhookKeys));
+  const { people } = await upstream.countKeys(storeOf(db), { schoolId, groupIds, rule });
+  const tested = caller.setUp && (await upstream.findTestedSignIn(db, caller.setUp.setUpLinkId, webhookKeys));
   const body = present("UpstreamSetUp", {
     classes,
     people,
-    ruleClaims: profiles[profile].ruleClaims,
+    ruleClaims: upstream.profiles[profile].ruleClaims,
     expiresAt: caller.setUp?.expiresAt ?? null,
     test: tested ? presentTest(tested) : null,
   });
@@ -61,7 +52,7 @@ export const createSetUpLink: AdminHandler<"createSetUpLink"> = (deps, request) 
   commitCreated(deps, request, async (tx) => {
     const { days } = request.body;
     const { id: connectionId } = await getReachedConnection(tx, request);
-    const { id, token, expiresAt } = await createSetUpLinkIn(tx, { connectionId, days }, request.origin);
+    const { id, token, expiresAt } = await upstream.createSetUpLinkIn(tx, { connectionId, days }, request.origin);
     const url = new URL(`${setUpPath}/${token}`, deps.issuerUrl).href;
     const body = present("CreatedSetUpLink", { id, url, expiresAt });
     const recorded = { setUpLinkId: id, expiresAt: body.expiresAt };
@@ -71,7 +62,7 @@ export const createSetUpLink: AdminHandler<"createSetUpLink"> = (deps, request) 
 export const listSetUpLinks: AdminHandler<"listSetUpLinks"> = async (deps, request) => {
   const { page } = request;
   const { id: connectionId } = await getReachedConnection(deps.db, request);
-  return page.answerFrom(await listLinks(deps.db, connectionId, request.origin.at), (link) =>
+  return page.answerFrom(await upstream.listSetUpLinks(deps.db, connectionId, request.origin.at), (link) =>
     present("UpstreamSetUpLink", link),
   );
 };
@@ -82,5 +73,5 @@ export const revokeSetUpLink: AdminHandler<"revokeSetUpLink"> = (deps, request) 
     const id = request.setUpLinkId as SetUpLinkId;
     if ((await tx.prisma.upstreamSetUpLink.count({ where: { id, connectionId } })) === 0)
       throw new AppError("not_found", "set_up_link_not_found", "The set-up link is not open.");
-    await closeSetUpLinkIn(tx, id, request.origin);
+    await upstream.closeSetUpLinkIn(tx, id, request.origin);
   });

@@ -4,16 +4,8 @@ import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { Reach } from "../../staff/index.ts";
-import {
-  deliveryNotFound,
-  findEndpointFigures,
-  getDelivery as find,
-  listDeliveries as list,
-  readEndpoint,
-  redeliverFailed as repeatFailed,
-  redeliverIn,
-  type Delivery as Found,
-} from "../../webhooks/index.ts";
+import * as webhooks from "../../webhooks/index.ts";
+import type { Delivery as Found } from "../../webhooks/index.ts";
 import { answerRecord, changeRecord } from "../change.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { refuseOtherEndpoint } from "../reached.ts";
@@ -26,15 +18,15 @@ const presentDelivery = (delivery: Found) => present("Delivery", { deliveryId: d
 
 /** Errors: not_found webhook_delivery_not_found, also if the caller does not reach its endpoint. */
 async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<Schemas["DeliveryWithLog"]> {
-  const { log, ...found } = await find(db, id);
+  const { log, ...found } = await webhooks.getDelivery(db, id);
   await refuseOtherEndpoint(db, reach, found.endpointId).catch((error: unknown) => {
-    throw error instanceof AppError && error.kind === "not_found" ? deliveryNotFound() : error;
+    throw error instanceof AppError && error.kind === "not_found" ? webhooks.deliveryNotFound() : error;
   });
   return present("DeliveryWithLog", { delivery: { ...found, deliveryId: id }, log });
 }
 
 export const listDeliveries: AdminHandler<"listDeliveries"> = async ({ db }, { endpointId, query, page }) =>
-  page.answer(await list(db, { endpointId, state: query.state, ...page.range }), presentDelivery);
+  page.answer(await webhooks.listDeliveries(db, { endpointId, state: query.state, ...page.range }), presentDelivery);
 
 export const getDelivery: AdminHandler<"getDelivery"> = async ({ db }, { deliveryId, reach }) =>
   answerRecord(await readDelivery(db, reach, deliveryId));
@@ -43,21 +35,21 @@ export const redeliver: AdminHandler<"redeliver"> = (deps, request) => {
   const { deliveryId, reach, origin } = request;
   return changeRecord(deps, request, {
     record: async (tx) => (await readDelivery(tx, reach, deliveryId)).delivery,
-    work: (tx) => redeliverIn(tx, deliveryId, origin),
+    work: (tx) => webhooks.redeliverIn(tx, deliveryId, origin),
     answer: () => ({ status: 202 as const }),
   });
 };
 
 export const redeliverFailed: AdminHandler<"redeliverFailed"> = async ({ db }, { endpointId, body, origin }) => {
-  const deliveries = await repeatFailed(db, { endpointId, since: new Date(body.since) }, origin);
+  const deliveries = await webhooks.redeliverFailed(db, { endpointId, since: new Date(body.since) }, origin);
   return { status: 202, body: { deliveries } };
 };
 
 const figureDays = 1;
 
 export const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ db }, { endpointId, origin }) => {
-  const { pending } = await readEndpoint(storeOf(db), endpointId);
-  const found = await findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
+  const { pending } = await webhooks.readEndpoint(storeOf(db), endpointId);
+  const found = await webhooks.findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
   const { attempts, succeeded } = found;
   const body = present("EndpointFigures", {
     ...found,

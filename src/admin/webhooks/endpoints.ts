@@ -3,19 +3,7 @@ import { recordDifference } from "../../events/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
 import { present } from "../present.ts";
 import { storeOf, type Transaction } from "../../platform/database/db.ts";
-import {
-  changeEndpointState,
-  checkEndpoint,
-  listEndpoints as list,
-  lockEndpoint,
-  readEndpoint,
-  registerEndpointIn,
-  removeDeliveries,
-  removeEndpointIn,
-  rotateEndpointSecretIn,
-  sendTestEventIn,
-  updateEndpointIn,
-} from "../../webhooks/index.ts";
+import * as webhooks from "../../webhooks/index.ts";
 import type { Endpoint, EndpointPosition } from "../../webhooks/index.ts";
 import { answerRecord, changeRecord, commit, commitCreated } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
@@ -40,7 +28,7 @@ export const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, request
   const { app: clientId } = query;
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   const after = readPosition(range.after);
-  const found = await list(deps.db, { clientId, among: appsOf(reach), limit: range.limit, after });
+  const found = await webhooks.listEndpoints(deps.db, { clientId, among: appsOf(reach), limit: range.limit, after });
   const positionOf = (of: Endpoint) => JSON.stringify([of.clientId, of.createdAt, of.id]);
   return answer(found, presentEndpoint, positionOf);
 };
@@ -52,22 +40,22 @@ function readPosition(text: string | undefined): EndpointPosition | undefined {
 }
 
 export const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { endpointId }) =>
-  answerRecord(presentEndpoint(await readEndpoint(storeOf(db), endpointId)), counts);
+  answerRecord(presentEndpoint(await webhooks.readEndpoint(storeOf(db), endpointId)), counts);
 
 /** The secret, which no other answer has, and what the audit log shows. */
 export const presentMade = async (tx: Transaction, made: { id: string; secret: string }) => ({
   body: present("EndpointSecret", { ...made, oldValidUntil: null }),
   location: `/admin/v1/webhook-endpoints/${made.id}`,
-  recorded: withoutCounts(presentEndpoint(await readEndpoint(tx, made.id))),
+  recorded: withoutCounts(presentEndpoint(await webhooks.readEndpoint(tx, made.id))),
 });
 
 export const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, request) => {
   const { body, reach, origin } = request;
   const { clientId } = body;
   await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
-  const checked = { clientId, ...(await checkEndpoint(body, deps.policy)) };
+  const checked = { clientId, ...(await webhooks.checkEndpoint(body, deps.policy)) };
   return commitCreated(deps, request, async (tx) =>
-    presentMade(tx, await registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys })),
+    presentMade(tx, await webhooks.registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys })),
   );
 };
 
@@ -81,8 +69,8 @@ const changeEndpoint = (
   { disables = false, ...effect }: { disables?: boolean; effect?: "ends" } = {},
 ) =>
   changeRecord(deps, request, {
-    touch: (tx) => lockEndpoint(tx, request.endpointId, { disables }),
-    record: async (tx) => presentEndpoint(await readEndpoint(tx, request.endpointId)),
+    touch: (tx) => webhooks.lockEndpoint(tx, request.endpointId, { disables }),
+    record: async (tx) => presentEndpoint(await webhooks.readEndpoint(tx, request.endpointId)),
     work,
     without: counts,
     recorded: withoutCounts,
@@ -92,19 +80,19 @@ const changeEndpoint = (
 export const updateEndpoint: AdminHandler<"updateEndpoint"> = async (deps, request) => {
   const { endpointId, body, origin } = request;
   const { state, url, eventTypes } = body;
-  const checked = await checkEndpoint({ url, eventTypes }, deps.policy);
+  const checked = await webhooks.checkEndpoint({ url, eventTypes }, deps.policy);
   const work = async (tx: Transaction) => {
-    if (Object.keys(checked).length > 0) await updateEndpointIn(tx, endpointId, checked, origin);
-    if (state !== undefined) await changeEndpointState(tx, endpointId, state, origin);
+    if (Object.keys(checked).length > 0) await webhooks.updateEndpointIn(tx, endpointId, checked, origin);
+    if (state !== undefined) await webhooks.changeEndpointState(tx, endpointId, state, origin);
   };
   return changeEndpoint(deps, request, work, { disables: state === "DISABLED" });
 };
 
 export const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async (deps, request) => {
   const { endpointId, origin } = request;
-  const work = (tx: Transaction) => removeEndpointIn(tx, endpointId, origin);
+  const work = (tx: Transaction) => webhooks.removeEndpointIn(tx, endpointId, origin);
   const answer = await changeEndpoint(deps, request, work, { effect: "ends" });
-  await removeDeliveries(deps.db, [endpointId]);
+  await webhooks.removeDeliveries(deps.db, [endpointId]);
   return answer;
 };
 
@@ -113,8 +101,12 @@ export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = (deps,
     const { endpointId: id, body, origin } = request;
     const overlapHours = body?.overlapHours ?? defaultOverlapHours;
     const keys = deps.webhookKeys;
-    await lockEndpoint(tx, id);
-    const { secret, oldValidUntil: until } = await rotateEndpointSecretIn(tx, { id, overlapHours }, { origin, keys });
+    await webhooks.lockEndpoint(tx, id);
+    const { secret, oldValidUntil: until } = await webhooks.rotateEndpointSecretIn(
+      tx,
+      { id, overlapHours },
+      { origin, keys },
+    );
     const oldValidUntil = overlapHours === 0 ? null : until.toISOString();
     await recordDifference(tx, origin, { before: null, after: { oldValidUntil } });
     return { status: 200 as const, body: present("EndpointSecret", { id, secret, oldValidUntil }) };
@@ -123,6 +115,10 @@ export const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = (deps,
 export const testEndpoint: AdminHandler<"testEndpoint"> = (deps, request) =>
   commit(deps, request, async (tx) => {
     const { endpointId, body, origin } = request;
-    const deliveryId = await sendTestEventIn(tx, { endpointId, eventType: body?.eventType ?? "person" }, origin);
+    const deliveryId = await webhooks.sendTestEventIn(
+      tx,
+      { endpointId, eventType: body?.eventType ?? "person" },
+      origin,
+    );
     return { status: 202 as const, body: { deliveryId } };
   });

@@ -1,13 +1,8 @@
 import type { ClientId } from "../../access/index.ts";
 import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
-import {
-  makeListenerIn,
-  recordAttempts as record,
-  replayIn,
-  takeDeliveries as take,
-  type SignedDelivery,
-} from "../../webhooks/index.ts";
+import * as webhooks from "../../webhooks/index.ts";
+import type { SignedDelivery } from "../../webhooks/index.ts";
 import type { Reach } from "../../staff/index.ts";
 import { commit, commitCreated } from "../change.ts";
 import { presentMade } from "./endpoints.ts";
@@ -19,7 +14,7 @@ export const createListener: AdminHandler<"createListener"> = async (deps, reque
   const { clientId, eventTypes } = body;
   await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   return commitCreated(deps, request, async (tx) =>
-    presentMade(tx, await makeListenerIn(tx, { clientId, eventTypes }, { origin, keys: deps.webhookKeys })),
+    presentMade(tx, await webhooks.makeListenerIn(tx, { clientId, eventTypes }, { origin, keys: deps.webhookKeys })),
   );
 };
 
@@ -34,7 +29,12 @@ export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { end
   const { waitSeconds = 0, most = 8 } = body;
   const workFor = async (among: Reach) => {
     await refuseOtherEndpoint(storeOf(deps.db), among, endpointId);
-    const taken = await take(deps.db, { endpointId, most, now: deps.clock(), keys: deps.webhookKeys });
+    const taken = await webhooks.takeDeliveries(deps.db, {
+      endpointId,
+      most,
+      now: deps.clock(),
+      keys: deps.webhookKeys,
+    });
     const body = present("TakenDeliveries", {
       deliveries: taken.deliveries.map(describeTaken),
       listensUntil: taken.listensUntil,
@@ -48,12 +48,16 @@ export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { end
 };
 
 export const recordAttempts: AdminHandler<"recordAttempts"> = async (deps, { endpointId, body }) => {
-  await record(deps.db, { endpointId, attempts: body.attempts }, { now: deps.clock(), ...deps.listeners.rules });
+  await webhooks.recordAttempts(
+    deps.db,
+    { endpointId, attempts: body.attempts },
+    { now: deps.clock(), ...deps.listeners.rules },
+  );
   return { status: 204 };
 };
 
 export const replayDeliveries: AdminHandler<"replayDeliveries"> = (deps, request) =>
   commit(deps, request, async (tx) => {
     const { endpointId, body, origin } = request;
-    return { status: 202 as const, body: { deliveries: await replayIn(tx, { endpointId, ...body }, origin) } };
+    return { status: 202 as const, body: { deliveries: await webhooks.replayIn(tx, { endpointId, ...body }, origin) } };
   });
