@@ -7388,7 +7388,7 @@ export interface components {
          *     - `no_wait`: the login is not slowed down after wrong passwords.
          *     - `card`: the login card, for people who have had one.
          *     - `pictures`: the three pictures, if the school asks the person for them after the card.
-         *     - `class_list`: whether the list of the person's class is open, for each class; only at schools that use class lists.
+         *     - `class_list`: whether the list of the person's class is open and signs them in, for each class; only at schools that use class lists.
          *     - `second_factor`: the second factor that is asked for, and whether a passkey replaces the password; only of people who have one, and of
          *       staff who need one.
          *     - `app_not_suspended`: an operator has not suspended the app; only for an app that is suspended.
@@ -7525,6 +7525,12 @@ export interface components {
             card?: components["schemas"]["CardState"];
             refusal?: components["schemas"]["CardRefusalReason"];
             pictures?: components["schemas"]["PictureCodeState"];
+            /**
+             * @description Present and false if the person's name is grey in the list of their class: they have no valid card, no pictures, or locked ones; or
+             *     they are blocked, staff, or have no user name.
+             * @example false
+             */
+            isReady?: boolean;
             /**
              * @description The class of the list.
              * @example 5a

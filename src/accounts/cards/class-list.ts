@@ -83,6 +83,16 @@ const credential = table("credential");
 /** No list of more is opened. */
 export const mostListed = 200;
 
+/** SQL condition: the school's card and pictures of `pupil` sign in from a list; both are at their home school. */
+const isReadyAt = (
+  schoolId: Value,
+  now: Value,
+): Sql => sql`${pupil.homeSchoolId} = ${schoolId} AND ${pupil.blockedAt} IS NULL
+  AND ${pictureCodeOf(pupil.id)} = 'CHOSEN' AND NOT ${isOfStaff(pupil.id, now)}
+  AND EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${pupil.id})
+  AND EXISTS (SELECT FROM ${card}
+    WHERE ${card.personId} = ${pupil.id} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL)`;
+
 type PupilsOf = { groupId: Value; schoolId: Value; now: Value };
 
 const selectPupils = ({ groupId, schoolId, now }: PupilsOf): Sql => sql`
@@ -90,11 +100,7 @@ const selectPupils = ({ groupId, schoolId, now }: PupilsOf): Sql => sql`
     personId: pupil.id,
     first: pupil.firstCall,
     last: pupil.last,
-    isReady: sql`${pupil.homeSchoolId} = ${schoolId} AND ${pupil.blockedAt} IS NULL
-      AND ${pictureCodeOf(pupil.id)} = 'CHOSEN' AND NOT ${isOfStaff(pupil.id, now)}
-      AND EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${pupil.id})
-      AND EXISTS (SELECT FROM ${card}
-        WHERE ${card.personId} = ${pupil.id} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL)`,
+    isReady: isReadyAt(schoolId, now),
   })}
   FROM ${member} JOIN ${pupil} ON ${pupil.id} = ${member.personId}
   WHERE ${member.groupId} = ${groupId} AND ${member.role} = 'STUDENT' AND ${pupil.status} = 'ACTIVE'
@@ -129,14 +135,19 @@ const findOpen = makeFind<OpenRow, Wanted>(
 );
 
 /** A class of a pupil whose home school uses class lists; `until` is null while its list is closed. */
-export type ListOfPupil = { groupId: GroupId; className: string; until: string | null };
+export type ListOfPupil = { groupId: GroupId; className: string; until: string | null } & Pick<ListedPupil, "isReady">;
 
 const cards = table("cardSettings", "cards");
 
 /** SQL value: the `ListOfPupil[]` of a person. */
 export const classListsOf = (personId: Sql, now: Value): Sql => sql`(
   SELECT coalesce(json_agg(one ORDER BY one."className"), '[]') FROM (
-    SELECT ${fields<ListOfPupil>({ groupId: group.id, className: group.name, until: list.endsAt })}
+    SELECT ${fields<ListOfPupil>({
+      groupId: group.id,
+      className: group.name,
+      until: list.endsAt,
+      isReady: isReadyAt(member.schoolId, now),
+    })}
     FROM ${member} JOIN ${pupil} ON ${pupil.id} = ${member.personId} AND ${pupil.homeSchoolId} = ${member.schoolId}
       JOIN ${cards} ON ${cards.schoolId} = ${member.schoolId} AND ${cards.enabled} AND ${cards.classLists}
       JOIN ${group} ON ${group.id} = ${member.groupId} AND ${group.type} = 'KLASSE' AND ${group.status} = 'ACTIVE'

@@ -151,8 +151,10 @@ function cardSteps({ facts, roles, homeSchoolId }: Explanation): Step[] {
 function pictureSteps({ facts, roles, homeSchoolId }: Explanation, fix: FixOfPerson): Step[] {
   if (homeSchoolId === null) return [];
   const { card, classLists } = facts;
-  const lists = classLists.map(({ groupId, className, until }) => {
+  const makeCard = fixOf(roles, "createLoginCards", `/schools/${homeSchoolId}/login-cards`, [homeSchoolId]);
+  const lists = classLists.map(({ groupId, className, until, isReady }) => {
     const values = { schoolId: homeSchoolId, className, ...(until !== null && { until: time(until) }) };
+    if (!isReady) return step("class_list", "NOTE", { ...values, isReady }, hasCard(facts) ? null : makeCard);
     const open = fixOf(roles, "createClassList", `/groups/${groupId}/class-list`, [homeSchoolId]);
     return step("class_list", until === null ? "NOTE" : "PASSED", values, open);
   });

@@ -20,6 +20,7 @@ type Fix = { action: string } | { href: string } | { roles: string };
 
 /** Of fixes that are not the usual one of their step. */
 const fixTexts: { [operationId: string]: string } = {
+  createLoginCards: "steps.card.fix",
   putCardSettings: "steps.card.fixSettings",
   setEmergencySignIn: "steps.login.fixEmergency",
 };
@@ -58,6 +59,7 @@ function fixOf({ fix, values }: Step, clientId: string, request: PageRequest): F
 function variantOf({ code, outcome, values }: Step): string {
   const { username, hasPassword, usesPassword } = values;
   if (code === "audience") return outcome === "PASSED" ? "" : `_${values.audience ?? "NOBODY"}`;
+  if (code === "class_list") return values.isReady === false ? "_NOT_READY" : "";
   if (code === "pictures") return outcome === "PASSED" ? "" : `_${values.pictures}`;
   if (code === "second_factor") return values.hasSecondFactor === true ? "_HAS" : "_MISSING";
   if (code !== "login") return "";

@@ -9,7 +9,7 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import { makeMatrixWorld } from "../../access/matrix-world.ts";
 import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
 import { makeBrowser } from "../../support/browser.ts";
-import { makeClassroom } from "../../support/class-list.ts";
+import { addressOfName, makeClassroom } from "../../support/class-list.ts";
 import { inBatches } from "../../support/in-batches.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makePasskey } from "../../support/passkey.ts";
@@ -357,6 +357,32 @@ test("the last try with a card says why it was refused: hours, network, an older
   await setCards({});
 });
 
+test("the explanation says of the same people as the class list that they cannot use it, and whether a card is missing", async () => {
+  const room = await makeClassroom(service);
+  const { prisma } = service.db;
+  const [ready, cardless, unchosen, locked, blocked] = [
+    await room.makeReadyPupil("Ready"),
+    await room.makeReadyPupil("Cardless"),
+    await room.makePupil("Unchosen"),
+    await room.makeReadyPupil("Locked"),
+    await room.makeReadyPupil("Blocked"),
+  ];
+  await prisma.loginCard.updateMany({ where: { personId: cardless.personId }, data: { revokedAt: service.clock() } });
+  await prisma.pictureCode.update({ where: { personId: locked.personId }, data: { wrongTries: 5 } });
+  await room.call("POST", `/people/${blocked.personId}/block`);
+  const names = await (await room.openDevice()).open("/class");
+  const explained = async ({ personId }: { personId: PersonId }) => {
+    const { body } = await room.call("GET", `/people/${personId}/sign-in-explanation`);
+    const { outcome, fix } = stepOf(body as Explanation, "class_list")!;
+    return [outcome, fix?.operationId];
+  };
+  const listed = (name: string) => addressOfName(names, `${name} M.`) !== null;
+  expect([listed("Ready"), ...(await explained(ready))]).toEqual([true, "PASSED", undefined]);
+  expect([listed("Cardless"), ...(await explained(cardless))]).toEqual([false, "NOTE", "createLoginCards"]);
+  for (const [name, pupil] of Object.entries({ Unchosen: unchosen, Locked: locked, Blocked: blocked }))
+    expect([name, listed(name), ...(await explained(pupil))]).toEqual([name, false, "NOTE", undefined]);
+});
+
 test("locked pictures, a closed class list and passkeys that are switched off are named, with what changes them", async () => {
   const room = await makeClassroom(service);
   const { personId } = await room.makeReadyPupil("Pia");
@@ -377,6 +403,7 @@ test("locked pictures, a closed class list and passkeys that are switched off ar
   const reset = ["revokePictureCode", `/admin/v1/people/${personId}/picture-code`, true];
   expect(await of("pictures")).toEqual(["NOTE", { pictures: "LOCKED" }, reset]);
   expect((await shown()).reason).toBe("none");
+  expect(await of("class_list")).toEqual(["NOTE", { ...list, until: endsAt, isReady: false }, null]);
   await service.db.prisma.credential.update({ where: { personId }, data: { passwordHash: null } });
   expect(await of("pictures")).toEqual(["REFUSED", { pictures: "LOCKED" }, reset]);
   expect(await shown()).toMatchObject({ isAllowed: false, reason: "pictures_locked" });
