@@ -3,7 +3,7 @@ import { fields, findRows, makeRowLock, run, sql, statement, table, update } fro
 import type { Parameter, Queryable, Sql, Statement } from "../platform/database/sql.ts";
 import { recordNotices } from "./logout-notices.ts";
 import type { Clock } from "../platform/clock.ts";
-import { type Db, withTransaction } from "../platform/database/db.ts";
+import { withTransaction, type Db } from "../platform/database/db.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 
 type Notified = { clientId: string; personId: PersonId; sid: string };
@@ -167,4 +167,30 @@ export function makeVoidSignInsJob({ db, clock }: { db: Db; clock: Clock }): Wor
         });
     },
   };
+}
+
+const notice = table("logoutNotice");
+const limit = table("signInBrake");
+const wrongPassword = table("wrongPassword");
+
+// Without a foreign key to the person: tokens are kept until they are swept.
+const deleteTraces = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`
+    WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}),
+      limits AS (DELETE FROM ${limit} WHERE ${limit.personId} = ${personId}),
+      wrong AS (DELETE FROM ${wrongPassword} WHERE ${wrongPassword.personId} = ${personId})
+    DELETE FROM ${notice} WHERE ${notice.personId} = ${personId}`,
+  "sign-on.forgetPerson",
+);
+
+// First, because the job that deletes void sign-ins locks in the same order.
+const forgetWaiting = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`DELETE FROM ${waiting} WHERE ${waiting.personId} = ${personId}`,
+  "sign-on.forgetVoidSignIn",
+);
+
+/** Deletes every session, code, token and notice of a person; part of deleting the person for good. */
+export async function forgetPerson(tx: Queryable, personId: PersonId): Promise<void> {
+  await run(tx, forgetWaiting, { personId });
+  await run(tx, deleteTraces, { personId });
 }

@@ -139,4 +139,4 @@ export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignIn
 export type { SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./person-sign-in.ts";
 export { giveUserNames, giveUserNamesAtSchool } from "./user-names/give-names.ts";
-export { forgetPerson } from "./forget-person.ts";
+export { forgetPerson } from "./end-sign-ins.ts";

@@ -1,7 +1,7 @@
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import type { ImportId } from "../imports/index.ts";
 import { getConnectionRow, lockRosterConnection, nextRunOf, type ConnectionRow } from "./connection.ts";
-import { isWorthTelling, retryAt, type RunFailure } from "./failures.ts";
+import { isWorthTelling, retryAt, type RunFailure } from "./schedule.ts";
 import type { Claimed } from "./lease.ts";
 import type { RunCounts, RunOutcome } from "./runs.ts";
 

@@ -14,7 +14,7 @@ import {
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { RosterApplies } from "./connection.ts";
-import type { RunFailure } from "./failures.ts";
+import type { RunFailure } from "./schedule.ts";
 import type { Ended } from "./finish.ts";
 import type { RunCounts } from "./runs.ts";
 import type { RosterFile } from "./sources/source.ts";

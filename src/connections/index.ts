@@ -29,9 +29,9 @@ export {
   type RosterConnectionId,
 } from "./connection.ts";
 export { describeRosterDrop, openRosterDrop } from "./drop/roster-drop.ts";
-export { exportRoster } from "./export/export-roster.ts";
+export { exportRoster } from "./export/formats.ts";
 export { rosterFormats, type RosterFormat, type RosterPart } from "./export/formats.ts";
-export type { RunFailure } from "./failures.ts";
+export type { RunFailure } from "./schedule.ts";
 export { makeRosterMail } from "./mail.ts";
 export { makeRosterRuns, type RosterRuns } from "./roster-runs.ts";
 export { listRosterRuns, type RosterRun, type RunCounts, type RunOutcome, type RunTrigger } from "./runs.ts";

@@ -2,7 +2,7 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { HoldCount, ImportId } from "../imports/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import type { RosterConnectionId } from "./connection.ts";
-import type { RunFailure } from "./failures.ts";
+import type { RunFailure } from "./schedule.ts";
 
 export type RunTrigger = "SCHEDULE" | "HAND" | "ARRIVAL" | "TEST";
 export type RunOutcome = "RUNNING" | "APPLIED" | "WAITING" | "HELD" | "UNCHANGED" | "TESTED" | "FAILED";

@@ -29,7 +29,7 @@ export type { ExistingGroup, GroupMove, RosterGroup } from "./difference/look-al
 export { listPeopleOfImport, type PersonOfImport } from "./difference/listed-people.ts";
 export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./apply/of-person.ts";
-export { groupColumns, idsHeading, joinList } from "./formats/group-cells.ts";
+export { groupColumns, idsHeading, joinList } from "./formats/plain.ts";
 export { columnUses } from "./formats/words.ts";
 export { plainTemplate, reasonHeadings } from "./formats/plain.ts";
 export { type NewImport } from "./preview/begin.ts";
@@ -60,5 +60,5 @@ export type { UndoEntry } from "./undo/plan.ts";
 export { deleteColumnMapping, getUpload, listColumnMappings, shownEncoding } from "./preview/unmapped.ts";
 export type { KeptMapping, Upload } from "./preview/unmapped.ts";
 export { separators, type SeparatorName } from "./read/csv.ts";
-export { readJsonRecords } from "./read/json-records.ts";
-export { schoolYearOf } from "./school-year.ts";
+export { readJsonRecords } from "./read/json.ts";
+export { schoolYearOf } from "./formats/format.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { makeHostKey } from "../../src/connections/drop/host-key.ts";
-import { readPublicKeys } from "../../src/connections/sources/public-keys.ts";
+import { makeHostKey } from "../../src/connections/drop/server.ts";
+import { readPublicKeys } from "../../src/connections/sources/sftp.ts";
 import { ask, connect, makeClientKey, openDrop, openSftp, put } from "./sftp-client.ts";
 
 const key = makeClientKey();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { friendlyWords } from "../user-names/words.ts";
+import { friendlyWords } from "../user-names/make-base.ts";
 import { makePassword } from "./make-password.ts";
 
 const many = (kind: "WORDS" | "LETTERS") => Array.from({ length: 500 }, () => makePassword(kind));

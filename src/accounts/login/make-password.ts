@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { PasswordKind } from "../sign-in-settings.ts";
-import { friendlyWords } from "../user-names/words.ts";
+import { friendlyWords } from "../user-names/make-base.ts";
 
 /** No look-alikes, and no vowels, so that no words result. */
 const signs = "bcdfghjkmnpqrstvwxyz23456789";

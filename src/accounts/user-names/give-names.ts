@@ -3,8 +3,7 @@ import { type PersonId, type PersonName, personNameOf, type SchoolId } from "../
 import { columnNames, findRows, insert, makeFind, sql, statement, table } from "../../platform/database/sql.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { findSignInSettings, type SignInSettings, type UserNameRule } from "../sign-in-settings.ts";
-import { makeBase } from "./make-base.ts";
-import { friendlyWords } from "./words.ts";
+import { makeBase, friendlyWords } from "./make-base.ts";
 import { againAfterDeadlock } from "../../access/index.ts";
 import { type Origin, recordAudit } from "../../events/index.ts";
 import { type PrismaDb, type Transaction, withPrismaTransaction } from "../../platform/database/db.ts";

@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import { makeBase } from "./make-base.ts";
-import { transliterate } from "./make-base.ts";
-import { friendlyWords } from "./words.ts";
+import { makeBase, transliterate, friendlyWords } from "./make-base.ts";
 
 const named = (firstCall: string, last: string, firstFull = firstCall) => ({ firstFull, firstCall, last });
 

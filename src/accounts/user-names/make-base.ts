@@ -1,5 +1,6 @@
 import type { PersonName } from "../../directory/index.ts";
 import type { UserNameRule } from "../sign-in-settings.ts";
+import { readFileSync } from "node:fs";
 
 const pairs = (text: string): [string, string][] =>
   text
@@ -58,3 +59,8 @@ function join(rule: UserNameRule, first: string, last: string): string {
   if (rule === "FIRST_INITIAL_LAST") return `${first[0]}.${last}`;
   return rule === "FIRST_LAST_INITIAL" ? `${first}.${last[0]}` : `${first}.${last}`;
 }
+
+/** Short German words that children know; any two differ in more than one letter. */
+export const friendlyWords: readonly string[] = readFileSync(new URL("./words.txt", import.meta.url), "utf8")
+  .trim()
+  .split(/\s+/);

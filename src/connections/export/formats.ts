@@ -1,15 +1,19 @@
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
 import { stringify } from "csv-stringify/sync";
-import type { PersonRole } from "../../directory/index.ts";
+import type { PersonRole, SchoolId } from "../../directory/index.ts";
 import { groupColumns, idsHeading, joinList } from "../../imports/index.ts";
 import { schoolYearAt } from "../../oneroster/index.ts";
 import { csvForSpreadsheets, keepApostrophe } from "../../platform/text/csv.ts";
 import { makeRosterArchive } from "../sources/archive.ts";
-import { writePersonInfo, type GroupOfPerson, type RosterPerson } from "../sources/schulconnex-file.ts";
+import { createFile } from "../sources/file.ts";
+import { writePersonInfo } from "../sources/schulconnex-file.ts";
+import type { GroupOfPerson, RosterPerson } from "../sources/schulconnex-file.ts";
 import type { SourceTools } from "../sources/source.ts";
+import { readSchool } from "./school.ts";
 import type { ExportedGroup, ExportedPerson, ExportedSchool } from "./school.ts";
+import { rm } from "node:fs/promises";
+import type { Db } from "../../platform/database/db.ts";
+import { makeTemporaryPath } from "../../platform/temporary-files.ts";
+import { digestOf } from "../import-file.ts";
 
 /** What not every format can say of a school; an import of its file leaves that as it is. */
 export type RosterPart = "USER_NAMES" | "ROLES_IN_GROUPS" | "EMPTY_GROUPS";
@@ -147,12 +151,9 @@ async function findTypesWithIds({ groups }: ExportedSchool): Promise<ReadonlySet
 }
 
 /** The table that imports read without a question. */
-async function writeTable(content: ExportedSchool, { makeFile, signal }: Tools): Promise<string> {
+async function writeTable(content: ExportedSchool, tools: Tools): Promise<string> {
   const withIds = await findTypesWithIds(content);
-  const path = makeFile();
-  const stream = createWriteStream(path, { flags: "wx", mode: 0o600 });
-  // Seen at the next row.
-  stream.on("error", () => undefined);
+  const file = createFile(tools);
   const toLines = (rows: readonly (readonly string[])[]) =>
     stringify(
       rows.map((row) => row.map(keepApostrophe)),
@@ -162,7 +163,7 @@ async function writeTable(content: ExportedSchool, { makeFile, signal }: Tools):
     withIds.has(type) ? [heading, idsHeading(kind)] : [heading],
   );
   const ofPerson = ["id", "role", "first_name", "call_name", "last_name", "username"];
-  stream.write(`\ufeff${toLines([[...ofPerson, ...headings]])}`);
+  await file.write(`\ufeff${toLines([[...ofPerson, ...headings]])}`);
   const toRow = ({ id, role, first, call, last, username, groups }: ExportedPerson) => [
     ...[id, role.toLowerCase(), first ?? "", call ?? "", last ?? "", username ?? ""],
     ...groupColumns.flatMap(([, , type]) => {
@@ -171,11 +172,34 @@ async function writeTable(content: ExportedSchool, { makeFile, signal }: Tools):
       return withIds.has(type) ? [joinList(names), joinList(own.map((group) => group.id))] : [names.join("|")];
     }),
   ];
-  for await (const part of content.people()) {
-    if (stream.errored !== null) throw stream.errored;
-    if (!stream.write(toLines(part.map(toRow)))) await once(stream, "drain", { signal });
+  for await (const part of content.people()) await file.write(toLines(part.map(toRow)));
+  await file.end();
+  return file.path;
+}
+
+type Export = { schoolId: SchoolId; format: RosterFormat; now: Date };
+type Pace = { inTurn: <T>(part: () => Promise<T>) => Promise<T>; signal: AbortSignal };
+
+/** Writes a school as a file that imports read back without a difference. `digest` tells its content. */
+export async function exportRoster(
+  db: Db,
+  { schoolId, format, now }: Export,
+  { inTurn, signal }: Pace,
+): Promise<{ path: string; digest: string }> {
+  const paths: string[] = [];
+  const makeFile = () => {
+    const path = makeTemporaryPath();
+    paths.push(path);
+    return path;
+  };
+  let kept: string | undefined;
+  try {
+    const { write } = rosterFormats[format];
+    const path = await readSchool(db, schoolId, inTurn, (school) => write(school, { makeFile, signal, now }));
+    const digest = (await digestOf(path, signal)).toString("base64url");
+    kept = path;
+    return { path, digest };
+  } finally {
+    for (const path of paths) if (path !== kept) await rm(path, { force: true });
   }
-  stream.end();
-  await finished(stream);
-  return path;
 }

@@ -1,9 +1,9 @@
-import { once } from "node:events";
-import { createWriteStream, type WriteStream } from "node:fs";
-import { finished, pipeline } from "node:stream/promises";
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import { stringify } from "csv-stringify/sync";
 import { ZipFile } from "yazl";
 import { csvForSpreadsheets, keepApostrophe } from "../../platform/text/csv.ts";
+import { createFile, type NewFile } from "./file.ts";
 import type { RosterFile, SourceTools } from "./source.ts";
 
 const base = ["sourcedId", "status", "dateLastModified"] as const;
@@ -33,7 +33,7 @@ const columns = {
 } as const;
 const epoch = new Date("2000-01-01T12:00:00Z");
 type Table = keyof typeof columns;
-type Row<Name extends Table> = Partial<Record<(typeof columns)[Name][number], string>>;
+export type Row<Name extends Table> = Partial<Record<(typeof columns)[Name][number], string>>;
 
 export type RosterArchive = {
   add<Name extends Table>(table: Name, rows: readonly Row<Name>[]): Promise<void>;
@@ -42,39 +42,30 @@ export type RosterArchive = {
 };
 
 /** Writes a OneRoster archive row by row, so that memory does not grow with it. */
-export function makeRosterArchive({ makeFile, signal }: Pick<SourceTools, "makeFile" | "signal">): RosterArchive {
-  const open = new Map<Table, { path: string; stream: WriteStream }>();
-  const openTable = (table: Table) => {
-    const path = makeFile();
-    const made = { path, stream: createWriteStream(path, { flags: "wx", mode: 0o600 }) };
-    // Seen at the next row.
-    made.stream.on("error", () => undefined);
-    made.stream.write(stringify([columns[table]]));
-    open.set(table, made);
-    return made;
-  };
+export function makeRosterArchive(tools: Pick<SourceTools, "makeFile" | "signal">): RosterArchive {
+  const files = new Map<Table, NewFile>();
   return {
     async add(table, rows) {
-      const { stream } = open.get(table) ?? openTable(table);
       const names: readonly string[] = columns[table];
+      const headings = files.has(table) ? "" : stringify([names]);
+      const file = files.get(table) ?? createFile(tools);
+      files.set(table, file);
       const values = (rows as readonly Record<string, string>[]).map((row) =>
         names.map((name) => keepApostrophe(row[name] ?? "")),
       );
-      if (stream.errored !== null) throw stream.errored;
-      if (!stream.write(stringify(values, csvForSpreadsheets))) await once(stream, "drain", { signal });
+      await file.write(headings + stringify(values, csvForSpreadsheets));
     },
     async finish(fileName) {
       const zip = new ZipFile();
-      for (const [table, { path, stream }] of open) {
-        stream.end();
-        await finished(stream);
+      for (const [table, file] of files) {
+        await file.end();
         // The same rows give the same bytes, which tell that nothing has changed.
-        zip.addFile(path, `${table}.csv`, { mtime: epoch });
+        zip.addFile(file.path, `${table}.csv`, { mtime: epoch });
       }
       zip.on("error", (error) => zip.outputStream.emit("error", error));
       zip.end();
-      const path = makeFile();
-      await pipeline(zip.outputStream, createWriteStream(path, { flags: "wx", mode: 0o600 }), { signal });
+      const path = tools.makeFile();
+      await pipeline(zip.outputStream, createWriteStream(path, { flags: "wx", mode: 0o600 }), { signal: tools.signal });
       return { path, fileName, format: "ONEROSTER" };
     },
   };

@@ -1,4 +1,6 @@
 /** What prevents a run, with its sentence for logs; pages have their own in both languages. */
+import type { z } from "zod";
+
 const sourceFailures = {
   UNREACHABLE: "The source could not be reached, or the connection broke.",
   ADDRESS_REFUSED: "The address is not public, or is not called over https.",
@@ -34,4 +36,12 @@ export class SourceError extends Error {
     this.status = status;
     this.scope = scope;
   }
+}
+
+/** Errors: SourceError ANSWERED_BADLY, which says where the value has another shape, and quotes nothing of it. */
+export function checkShape<Value>(shape: z.ZodType<Value>, value: unknown, what: string): Value {
+  const { data, error } = shape.safeParse(value);
+  if (error === undefined) return data as Value;
+  const paths = error.issues.slice(0, 3).map(({ path, code }) => `${path.join(".") || "it"}: ${code}`);
+  throw new SourceError("ANSWERED_BADLY", `${what} has another shape (${paths.join(", ")})`);
 }

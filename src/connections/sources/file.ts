@@ -1,6 +1,10 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
+import { finished } from "node:stream/promises";
 import type { ImportFormat } from "../../imports/index.ts";
 import { SourceError } from "./failure.ts";
+import type { SourceTools } from "./source.ts";
 
 const startBytes = 512;
 /** The end of an archive: its last record, and a comment of at most 64 KiB. */
@@ -36,4 +40,23 @@ export async function refuseHalf(path: string): Promise<void> {
     ? !end.includes("PK\x05\x06")
     : /^(\xef\xbb\xbf)?\s*\[\s*([{\]"]|$)/.test(start) && !/[\]]\s*$/.test(end);
   if (isCut) throw new SourceError("HALF", "the end of the file is missing");
+}
+
+export type NewFile = ReturnType<typeof createFile>;
+
+/** Makes a file that is written piece by piece, at the speed of the disk; its errors are thrown at the next piece. */
+export function createFile({ makeFile, signal }: Pick<SourceTools, "makeFile" | "signal">) {
+  const path = makeFile();
+  const stream = createWriteStream(path, { flags: "wx", mode: 0o600 }).on("error", () => undefined);
+  return {
+    path,
+    async write(text: string): Promise<void> {
+      if (stream.errored !== null) throw stream.errored;
+      if (!stream.write(text)) await once(stream, "drain", { signal });
+    },
+    async end(text = ""): Promise<void> {
+      stream.end(text);
+      await finished(stream);
+    },
+  };
 }

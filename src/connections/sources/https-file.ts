@@ -1,12 +1,13 @@
 import { basename } from "node:path";
 import { describeFile, refuseHalf } from "./file.ts";
+import { basic } from "./requests.ts";
 import type { RosterSource } from "./source.ts";
 
 /** With a user name, the secret is its password (RFC 7617), otherwise a bearer token. */
 function authorizationOf(userName: string | undefined, secret: string | null): Record<string, string> {
   if (secret === null) return {};
   if (userName === undefined) return { authorization: `Bearer ${secret}` };
-  return { authorization: `Basic ${Buffer.from(`${userName}:${secret}`).toString("base64")}` };
+  return basic(userName, secret);
 }
 
 /** A file at an address, which the server sends only if it changed since its ETag. */

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { SourceError } from "./failure.ts";
+import { SourceError, checkShape } from "./failure.ts";
 import { readJsonParts } from "./json-parts.ts";
 import { writePeople, type GroupOfPerson, type Role, type RosterGroup, type RosterPerson } from "./schulconnex-file.ts";
-import { checkShape } from "./shape.ts";
 import type { RosterSource, SourceContext, SourceTools } from "./source.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { makeRosterArchive } from "./archive.ts";
+import { makeRosterArchive, type Row } from "./archive.ts";
 import { SourceError } from "./failure.ts";
-import { walkPages } from "./pages.ts";
 import { checkClient, findNamedSchool } from "./source.ts";
 import type { RosterSource, SourceSchool, SourceSettings } from "./source.ts";
+import type { SourceRequests } from "./requests.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -71,33 +71,26 @@ export const oneRoster: RosterSource = {
     for await (const page of read("users")) {
       const users = page.flatMap((user) => (isGone(user) ? [] : readUser(user, version, known)));
       people += users.length;
-      await archive.add(
-        "users",
-        users.map(({ roles: _, ...user }) => user),
-      );
-      await archive.add(
-        "roles",
-        users.flatMap(({ roles }) => roles),
-      );
+      const [rows, roles] = [users.map(({ roles: _, ...user }) => user), users.flatMap((user) => user.roles)];
+      await archive.add("users", rows);
+      await archive.add("roles", roles);
     }
     if (people === 0) throw new SourceError("EMPTY", "no user is of these schools");
-    await archive.add("classes", []);
-    for await (const page of read("classes"))
-      await archive.add(
-        "classes",
-        page.flatMap((one) => readClass(one, known)),
-      );
-    await archive.add("enrollments", []);
-    for await (const page of read("enrollments"))
-      await archive.add(
-        "enrollments",
-        page.flatMap((one) => readEnrollment(one, known)),
-      );
+    const addAll = async <Name extends "classes" | "enrollments">(table: Name, readOne: ReadOne<Name>) => {
+      await archive.add(table, []);
+      for await (const page of read(table)) {
+        const rows = page.flatMap((one) => readOne(one, known));
+        await archive.add(table, rows);
+      }
+    };
+    await addAll("classes", readClass);
+    await addAll("enrollments", readEnrollment);
     return archive.finish("oneroster.zip");
   },
 };
 
 type Known = ReadonlyMap<string, SourceSchool>;
+type ReadOne<Name extends "classes" | "enrollments"> = (one: Entry, known: Known) => Row<Name>[];
 
 /** 1.1 has one role for all organisations of a user, 1.2 a role for each. */
 function readUser(user: Entry, version: Version, known: Known) {
@@ -138,4 +131,67 @@ function readEnrollment(one: Entry, known: Known) {
   return [
     { sourcedId: text(one["sourcedId"]), classSourcedId, schoolSourcedId, userSourcedId, role: text(one["role"]) },
   ];
+}
+
+type Walk<Entry> = {
+  url: URL;
+  headers: Record<string, string>;
+  /** Finds the list in the body of a page. */
+  listIn(body: unknown): unknown;
+  keyOf(entry: Entry): string;
+};
+
+const pageSize = 500;
+/** Ends a walk whose source repeats its pages. */
+const mostPages = 10_000;
+
+/**
+ * Reads a list page by page: by its links (RFC 8288) if there are some, otherwise by `limit` and `offset`. Errors:
+ * SourceError ANSWERED_BADLY for pages without end, links to other places, and bodies without the list; HALF if there
+ * are fewer entries than the source said.
+ */
+export async function* walkPages<Entry extends object>(
+  requests: Pick<SourceRequests, "json">,
+  { url, headers, listIn, keyOf }: Walk<Entry>,
+): AsyncGenerator<Entry[]> {
+  let next: URL | null = withQuery(url, 0);
+  let read = 0;
+  let total = 0;
+  let firstKey: string | null = null;
+  for (let page = 0; next !== null; page++) {
+    const { value, header } = await requests.json(next, { headers });
+    const list = listIn(value);
+    if (!Array.isArray(list) || !list.every((one) => typeof one === "object" && one !== null))
+      throw new SourceError("ANSWERED_BADLY", `${url.pathname} sent no list`);
+    const entries = list as Entry[];
+    const key = entries[0] === undefined ? null : keyOf(entries[0]);
+    if (page >= mostPages || (page > 0 && key !== null && key === firstKey))
+      throw new SourceError("ANSWERED_BADLY", `${url.pathname} repeats its pages`);
+    firstKey = key;
+    read += entries.length;
+    total = Number(header("x-total-count") ?? total);
+    if (entries.length > 0) yield entries;
+    const link = header("link");
+    if (entries.length === 0) next = null;
+    else if (link !== null) next = nextOf(link, next);
+    else next = entries.length < pageSize && !(read < total) ? null : withQuery(url, read);
+  }
+  if (read < total) throw new SourceError("HALF", `${url.pathname} has ${total} entries, and sent ${read}`);
+}
+
+function withQuery(url: URL, offset: number): URL {
+  const page = new URL(url);
+  page.searchParams.set("limit", String(pageSize));
+  page.searchParams.set("offset", String(offset));
+  return page;
+}
+
+/** The token must not go elsewhere, so that a link to another origin is refused. */
+function nextOf(link: string, from: URL): URL | null {
+  const target = /<([^<>]*)>\s*;[^<]*\brel="?next"?(?=[\s;,]|$)/i.exec(link)?.[1];
+  if (target === undefined) return null;
+  const next = URL.canParse(target, from.href) ? new URL(target, from) : null;
+  if (next === null || next.origin !== from.origin || next.href === from.href)
+    throw new SourceError("ANSWERED_BADLY", "the link to the next page leads elsewhere");
+  return next;
 }

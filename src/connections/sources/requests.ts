@@ -82,10 +82,9 @@ export function makeSourceRequests(
       return answer;
     },
     async token(url, { id, secret, scope }) {
-      const basic = Buffer.from([id, secret].map(formEncode).join(":")).toString("base64");
       const { value } = await json(url, {
         method: "POST",
-        headers: { authorization: `Basic ${basic}`, "content-type": "application/x-www-form-urlencoded" },
+        headers: { ...basic(formEncode(id), formEncode(secret)), "content-type": "application/x-www-form-urlencoded" },
         body: new URLSearchParams({
           grant_type: "client_credentials",
           ...(scope !== undefined && { scope }),
@@ -110,6 +109,11 @@ const readable = ({ status, headers }: StreamedAnswer): Answer => ({
     const value = headers[name];
     return Array.isArray(value) ? value.join(", ") : (value ?? null);
   },
+});
+
+/** RFC 7617. */
+export const basic = (userName: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${userName}:${password}`).toString("base64")}`,
 });
 
 /** RFC 6749 section 2.3.1. */

@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
 import { SourceError } from "./failure.ts";
+import { createFile } from "./file.ts";
 import type { RosterFile, SourceTools } from "./source.ts";
 
 /** Codes of Schulconnex. */
@@ -35,22 +33,16 @@ export async function writePeople(
 /** The same, also without people; `count` is how many. */
 export async function writePersonInfo(
   people: AsyncIterable<RosterPerson>,
-  { makeFile, signal }: Pick<SourceTools, "makeFile" | "signal">,
+  tools: Pick<SourceTools, "makeFile" | "signal">,
   fileName: string,
 ): Promise<RosterFile & { count: number }> {
-  const path = makeFile();
-  const stream = createWriteStream(path, { flags: "wx", mode: 0o600 });
-  // Seen at the end.
-  stream.on("error", () => undefined);
+  const file = createFile(tools);
   let count = 0;
-  stream.write("[");
-  for await (const person of people) {
-    const text = `${count++ === 0 ? "" : ","}\n${JSON.stringify(toRecord(person))}`;
-    if (!stream.write(text)) await once(stream, "drain", { signal });
-  }
-  stream.end("\n]\n");
-  await finished(stream);
-  return { path, fileName, format: "SCHULCONNEX", count };
+  await file.write("[");
+  for await (const person of people)
+    await file.write(`${count++ === 0 ? "" : ","}\n${JSON.stringify(toRecord(person))}`);
+  await file.end("\n]\n");
+  return { path: file.path, fileName, format: "SCHULCONNEX", count };
 }
 
 const toRecord = ({ id, first, call, last, home, contexts }: RosterPerson) => ({

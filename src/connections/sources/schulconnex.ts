@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
 import { readJsonRecords } from "../../imports/index.ts";
 import { SourceError } from "./failure.ts";
+import { createFile } from "./file.ts";
 import { toSourceError } from "./requests.ts";
 import { checkClient, findNamedSchool } from "./source.ts";
 import type { RosterSource, SourceSchool, SourceTools } from "./source.ts";
@@ -34,29 +32,23 @@ export const schulconnex: RosterSource = {
       tokenAddress === undefined
         ? client.secret
         : tools.requests.token(new URL(tokenAddress), { ...client, ...(scope !== undefined && { scope }) });
-    const path = tools.makeFile();
-    const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
-    // Thrown by `finished`, or at the next piece.
-    file.on("error", () => undefined);
+    const file = createFile(tools);
     const find: FindSchool = (organisation) => {
       const names = [organisation?.kennung, organisation?.id].filter((name) => typeof name === "string");
       return findNamedSchool(names, schools, sourceSchool);
     };
     let [people, kept] = [0, 0];
-    file.write("[");
+    await file.write("[");
     for await (const records of walk(tools, new URL(address), getToken)) {
       const texts = records.flatMap((one) => keepOurs(one, find) ?? []).map((one) => JSON.stringify(one));
       people += records.length;
-      if (texts.length > 0 && !file.write(`${kept > 0 ? ",\n" : "\n"}${texts.join(",\n")}`))
-        await once(file, "drain", { signal: tools.signal });
+      if (texts.length > 0) await file.write(`${kept > 0 ? ",\n" : "\n"}${texts.join(",\n")}`);
       kept += texts.length;
-      if (file.errored !== null) throw file.errored;
     }
-    file.end("\n]\n");
-    await finished(file);
+    await file.end("\n]\n");
     if (kept === 0)
       throw new SourceError(people === 0 ? "EMPTY" : "OTHER_SCHOOL", `${people} people, none of them here`);
-    return { path, fileName: "personen-info.json", format: "SCHULCONNEX" };
+    return { path: file.path, fileName: "personen-info.json", format: "SCHULCONNEX" };
   },
 };
 

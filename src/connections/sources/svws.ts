@@ -2,10 +2,9 @@ import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { z } from "zod";
-import { SourceError } from "./failure.ts";
+import { SourceError, checkShape } from "./failure.ts";
 import { readJsonParts } from "./json-parts.ts";
-import { toSourceError } from "./requests.ts";
-import { checkShape } from "./shape.ts";
+import { basic, toSourceError } from "./requests.ts";
 import { writePeople, type GroupOfPerson, type RosterGroup, type RosterPerson } from "./schulconnex-file.ts";
 import type { RosterSource, SourceContext, SourceSchool, SourceTools } from "./source.ts";
 
@@ -36,10 +35,10 @@ const termShape = z.object({ id: z.int(), schuljahr: z.int(), abschnitt: z.int()
 
 function makeApi({ settings, secret }: SourceContext, { requests, makeFile, signal, now }: SourceTools) {
   const { address = "", userName = "", schema = "", platform: wanted } = settings;
-  const authorization = `Basic ${Buffer.from(`${userName}:${secret ?? ""}`).toString("base64")}`;
+  const headers = basic(userName, secret ?? "");
   const toUrl = (path: string) => new URL(`/api/external/${encodeURIComponent(schema)}/v1/${path}`, address);
   const list = async <Item>(path: string, shape: z.ZodType<Item>): Promise<Item[]> => {
-    const { value } = await requests.json(toUrl(path), { headers: { authorization } });
+    const { value } = await requests.json(toUrl(path), { headers });
     return checkShape(z.array(shape), value, path);
   };
   return {
@@ -61,7 +60,7 @@ function makeApi({ settings, secret }: SourceContext, { requests, makeFile, sign
     },
     async fetchExport(platform: number, term: number): Promise<string> {
       const url = toUrl(`lernplattformen/${platform}/${term}/gzip`);
-      const { body } = await requests.open(url, { headers: { authorization } });
+      const { body } = await requests.open(url, { headers });
       const path = makeFile();
       const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
       await pipeline(body, createGunzip(), requests.countBytes(), file, { signal }).catch((error: unknown) => {
@@ -223,31 +222,20 @@ function nameCourses(
 /** Teachers and pupils are numbered apart. Logins and first passwords are not read. */
 async function* readPeople(path: string, roster: Roster): AsyncGenerator<RosterPerson> {
   const { school, classes, courses, ofTeachers } = roster;
+  const at = (role: "Lehr" | "Lern", groups: GroupOfPerson[]) => [{ school, name: null, role, groups }];
   const groupsOf = (found: (RosterGroup | undefined)[]): GroupOfPerson[] =>
     [...new Set(found)].filter((group) => group !== undefined).map((group) => ({ group, role: "Lern" }));
   for await (const { name: list, value, isItem } of readJsonParts(path)) {
     if (!isItem) continue;
     if (list === "lehrer") {
       const { id, vorname: first, nachname: last } = checkShape(shapes.lehrer, value, list);
-      const groups = ofTeachers.get(id) ?? [];
-      yield {
-        id: `teacher:${id}`,
-        first,
-        last,
-        home: school,
-        contexts: [{ school, name: null, role: "Lehr", groups }],
-      };
+      yield { id: `teacher:${id}`, first, last, home: school, contexts: at("Lehr", ofTeachers.get(id) ?? []) };
     }
     if (list === "schueler") {
-      const { id, vorname, nachname, idKlasse, idsLerngruppen } = checkShape(shapes.schueler, value, list);
+      const pupil = checkShape(shapes.schueler, value, list);
+      const { id, vorname: first, nachname: last, idKlasse, idsLerngruppen } = pupil;
       const groups = groupsOf([classes.get(idKlasse), ...idsLerngruppen.map((course) => courses.get(course))]);
-      yield {
-        id: `pupil:${id}`,
-        first: vorname,
-        last: nachname,
-        home: school,
-        contexts: [{ school, name: null, role: "Lern", groups }],
-      };
+      yield { id: `pupil:${id}`, first, last, home: school, contexts: at("Lern", groups) };
     }
   }
 }

@@ -68,3 +68,9 @@ export const nearestRole = (roles: readonly (PersonRole | null)[]): PersonRole |
 /** Limits groups that files list with people; they are kept in memory so that each is staged once. */
 export const maxGroups = 200_000;
 export const tooManyGroups = `The file names more than ${maxGroups} groups.`;
+
+/** From May on, rosters are of the next school year. */
+export function schoolYearOf(now: Date): string {
+  const year = now.getFullYear() - (now.getMonth() < 4 ? 1 : 0);
+  return `${year}/${String(year + 1).slice(-2)}`;
+}

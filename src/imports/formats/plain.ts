@@ -8,10 +8,21 @@ import { readTable, type Row } from "../read/table.ts";
 import type { Staging } from "./staging.ts";
 import { detachText } from "../read/text.ts";
 import { cleanId, findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
-import { groupColumns, idsHeading, splitList } from "./group-cells.ts";
-import { cleanCell, layOut, type Mapping, type TableGuess } from "./columns.ts";
-import { chooseScope, maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
+import { cleanCell, layOut } from "./columns.ts";
+import type { Mapping, TableGuess } from "./columns.ts";
+import { chooseScope, maxGroups, speakingOf, tooManyGroups } from "./format.ts";
+import type { ReadContext, ReadResult } from "./format.ts";
 import { findClassesIn, isParentRole, readDate, readRole, splitClasses, foldWord } from "./words.ts";
+
+/** The columns of groups of a plain table. */
+export const groupColumns = [
+  ["classes", "class", "KLASSE"],
+  ["courses", "course", "KURS"],
+  ["groups", "group", "SONSTIG"],
+] as const;
+
+/** The column of the ids of groups, in the order of their names; without one it is the kind and the name. */
+export const idsHeading = (kind: string): string => `${kind}_ids`;
 
 const nameColumns = ["first_name", "call_name", "last_name", "full_name"];
 const keptColumns = [
@@ -242,3 +253,10 @@ function isNoPerson(row: Row, headings: readonly string[], idColumn: "id" | "bir
   if (!hasId) return row.get("role") === "";
   return name !== "" && !filled.some(hasLetter);
 }
+
+/** A cell of names or ids that stand beside each other. */
+export const joinList = (entries: readonly string[]): string =>
+  entries.map((entry) => entry.replaceAll("%", "%25").replaceAll("|", "%7C")).join("|");
+
+export const splitList = (cell: string): string[] =>
+  cell.split("|").map((entry) => toName(entry.replaceAll("%7C", "|").replaceAll("%25", "%")));

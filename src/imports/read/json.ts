@@ -1,4 +1,6 @@
-import { parseTree, type Node, type ParseError } from "jsonc-parser";
+import { parseTree } from "jsonc-parser";
+import type { Node, ParseError } from "jsonc-parser";
+import { StringDecoder } from "node:string_decoder";
 
 /** The unparsed text of an element. Units: line, column (characters) and number from 1. */
 export type JsonElement = { text: string; line: number; column: number; number: number };
@@ -200,4 +202,31 @@ function countUpTo(numbers: readonly number[], limit: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** Parses an array of JSON record by record, so that memory does not grow with it. Errors: those of `refuse`. */
+export async function* readJsonRecords(
+  bytes: AsyncIterable<Buffer>,
+  refuse: (fault: JsonFault["code"] | "json_cut") => Error,
+): AsyncGenerator<unknown[]> {
+  const decoder = new StringDecoder("utf8");
+  let fault: JsonFault | undefined;
+  const reader = makeJsonArrayReader((found) => (fault ??= found));
+  const parse = (text: string): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw refuse("json_broken");
+    }
+  };
+  let isFirst = true;
+  for await (const chunk of bytes) {
+    const text = decoder.write(chunk);
+    const records = reader.push(isFirst ? text.replace(/^\ufeff/, "") : text).map((element) => parse(element.text));
+    if (text !== "") isFirst = false;
+    if (fault !== undefined) throw refuse(fault.code);
+    if (records.length > 0) yield records;
+  }
+  reader.end();
+  if (fault !== undefined) throw refuse("json_cut");
 }
