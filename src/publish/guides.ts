@@ -1,4 +1,4 @@
-import { readFileSync, existsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import express, { Router } from "express";
@@ -8,9 +8,7 @@ import { fillAddresses, fillDates, fillPlatform, type EndOfFlow } from "./fill.t
 import { renderMarkdown, renderOnPage, titleOf } from "./markdown.ts";
 import { readRuleSets, renderRuleList } from "./rules.ts";
 import { answerPage, onFirstRequest } from "./static-answer.ts";
-import { addressInLanguage, readLocale, renderPage } from "../platform/pages/index.ts";
-import type { Page, Locale } from "../platform/pages/index.ts";
-import { guideAssets, render, sendPage } from "./pages.ts";
+import type { Page } from "../platform/pages/index.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
 
@@ -60,38 +58,4 @@ export async function makeGuidesRouter(settings: GuideSettings, renderArticle: R
   for (const { name, text } of sets.flatMap(({ rules }) => rules)) serve(`/docs/rules/${name}`, name, text);
   const setHeaders = (res: ServerResponse) => void res.setHeader("X-Content-Type-Options", "nosniff");
   return router.use("/docs/pictures", express.static(join(folder, "pictures"), { maxAge: 300_000, setHeaders }));
-}
-
-/** The pages that staff of schools read, by their address; the files of docs/ have the language in their names. */
-const pages = {
-  "/guide": "school-guide",
-  "/guide/data-protection": "data-protection",
-  "/guide/own-login": "own-login",
-  // English is for partners too: without a language in its name, the file is one of their guides.
-  "/docs/privacy": "privacy",
-} as const;
-
-/** Serves pages in the reader's language. */
-export function makeBilingualRouter(): Router {
-  const router = Router();
-  for (const [path, name] of Object.entries(pages)) {
-    const texts = new Map<Locale, ReturnType<typeof readPage>>();
-    router.get(path, (req, res) => {
-      const [locale, languageUrl] = [readLocale(req), addressInLanguage(req.originalUrl)];
-      const text = texts.get(locale) ?? readPage(name, locale);
-      texts.set(locale, text);
-      const shown = { ...text, width: "wide" as const, ...guideAssets };
-      sendPage(res, renderPage(shown, { locale, languageUrl }));
-    });
-  }
-  return router;
-}
-
-function readPage(name: string, locale: Locale): { title: string; body: string } {
-  const named = [`${name}.${locale}.md`, `${name}.md`].map((file) => join(import.meta.dirname, "../../docs", file));
-  const text = readFileSync(
-    named.find((file) => existsSync(file))!,
-    "utf8",
-  );
-  return { title: titleOf(text), body: render("plain-article", { html: renderMarkdown(text) }) };
 }

@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { type RequestHandler, Router } from "express";
-import { makeBilingualRouter, listGuides, makeGuidesRouter, type GuideSettings } from "./guides.ts";
+import { makeBilingualRouter } from "./bilingual.ts";
 import { makeChangelogRouter } from "./changelog-page.ts";
 import { loadPublishedDocuments, loadPublishedReleases, type Place } from "./documents.ts";
+import { type GuideSettings, listGuides, makeGuidesRouter } from "./guides.ts";
 import {
   listContents,
   makeArticles,
