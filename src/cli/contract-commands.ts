@@ -97,7 +97,7 @@ export type Extension = {
   /** Sends something else, or nothing. */
   send?(service: Service, request: Request, options: Values): Promise<unknown>;
   /** Prints something else; undefined for what the contract says. */
-  print?(answer: never, options: Values): Result | undefined;
+  print?(answer: never, options: Values, service: Service): MaybeLater<Result> | undefined;
   columns?: Columns<never>;
 };
 
@@ -120,7 +120,12 @@ export const withOwnId = (
 });
 
 type Kind =
-  Exclude<keyof typeof option, "oneOf" | "someOf" | "checked"> | "endpoint" | "one" | "some" | "yes-no" | "file";
+  | Exclude<keyof typeof option, "oneOf" | "lowerCase" | "someOf" | "checked">
+  | "endpoint"
+  | "one"
+  | "some"
+  | "yes-no"
+  | "file";
 
 function makeOption({ kind, help, placeholder, values = [] }: ContractOption): Option<unknown> {
   if (kind === "one") return option.oneOf(values, help);
@@ -240,7 +245,8 @@ async function run(service: Service, command: ContractCommand, { args, options, 
   let answer = (await extension.send?.(service, sent, options)) ?? (await send(service, command, sent));
   if (command.reads !== undefined)
     answer = await api.bodyOf(client(service, "get", command.reads, { path: request.path, query: {} }));
-  return extension.print?.(answer as never, options) ?? printAnswer(command, answer, [sent.body, request.query, args]);
+  const printed = await extension.print?.(answer as never, options, service);
+  return printed ?? printAnswer(command, answer, [sent.body, request.query, args]);
 }
 
 type Sending = { request: Request; options: Values; extension: Extension };
@@ -315,7 +321,7 @@ async function readList(service: Service, command: ContractCommand, { request, o
   }
   const items =
     paging === "all" ? await api.listAll(read) : await api.listFirst(read, { limit: limit + (more ? 1 : 0) });
-  const printed = extension.print?.(items as never, options);
+  const printed = await extension.print?.(items as never, options, service);
   if (printed !== undefined) return printed;
   const isCut = more !== undefined && items.length > limit;
   const listed = isCut ? items.slice(0, limit) : items;

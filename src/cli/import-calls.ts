@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { paths } from "../../generated/openapi/admin.ts";
 import { maxFaults } from "../imports/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { bodyOf, listFirst, omitUndefined, withIdempotencyKey, type Schemas } from "./admin-api.ts";
@@ -39,31 +40,14 @@ async function waitFor(service: Service, first: Import): Promise<Import> {
 const showPercent = ({ showProgress }: Service, label: string, done: number): void =>
   showProgress({ label, done, total: 100, unit: "percent" });
 
-export type NewImport = {
-  path: string;
-  schoolId: string | undefined;
-  mode: Import["mode"] | undefined;
-  people: Import["people"] | undefined;
-  carryOvers: ReadonlyMap<string, string>;
-  schoolYear: string | undefined;
-  choosesColumns: boolean | undefined;
-};
+type NewImport = { [Name in keyof Query]?: Query[Name] | undefined };
+type Query = NonNullable<paths["/admin/v1/imports"]["post"]["parameters"]["query"]>;
 
-export async function previewImport(service: Service, request: NewImport): Promise<Import> {
-  const { path, schoolId, mode, people, carryOvers, schoolYear, choosesColumns } = request;
+export async function previewImport(service: Service, path: string, request: NewImport): Promise<Import> {
   const file = await openFile(path);
-  const lines = [...carryOvers].map(([next, previous]) => `${previous}=${next}`);
-  const query = {
-    "file-name": basename(path),
-    "in-background": true,
-    ...omitUndefined({ school: schoolId, mode, people, "school-year": schoolYear, "choose-columns": choosesColumns }),
-    ...(lines.length > 0 && { "carry-over": lines.join("\n") }),
-  };
+  const query: Query = { "file-name": basename(path), "in-background": true, ...omitUndefined(request) };
   const created = await bodyOf(
-    service.api.POST("/admin/v1/imports", {
-      params: { query, ...withIdempotencyKey() },
-      ...sendFile(file),
-    }),
+    service.api.POST("/admin/v1/imports", { params: { query, ...withIdempotencyKey() }, ...sendFile(file) }),
   );
   const record = await waitFor(service, created);
   if (record.state === "READY" || record.state === "HELD") showPercent(service, labels.COMPARING, 100);
@@ -92,17 +76,21 @@ export async function applyImport(
     throw new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
   const typed = (confirmed?.holds.length ?? 0) > 0 ? { confirmHolds: confirmed!.holds } : { confirmLeavers: leavers };
   const body = confirmed === undefined ? {} : typed;
-  const apply = (inBackground: boolean) =>
-    bodyOf(
-      service.api.POST(`${oneImport}/application`, {
-        ...withQuery(id, { "in-background": inBackground }),
-        body,
-      }),
-    );
+  const apply = (query: { "in-background": boolean }) =>
+    bodyOf(service.api.POST(`${oneImport}/application`, { ...withQuery(id, query), body }));
   const isRefused = state === "HELD" && confirmed === undefined;
-  const ended = await waitFor(service, await apply(!isRefused));
-  // A call in the foreground is refused with the reason why the import is not applied.
-  return ended.state === "APPLIED" ? ended : apply(false);
+  return workUntil(service, "APPLIED", apply, !isRefused);
+}
+
+/** Starts a long change and waits for its end. A call in the foreground is refused with the reason why it failed. */
+async function workUntil(
+  service: Service,
+  state: Import["state"],
+  work: (query: { "in-background": boolean }) => Promise<Import>,
+  isInBackground = true,
+): Promise<Import> {
+  const ended = await waitFor(service, await work({ "in-background": isInBackground }));
+  return ended.state === state ? ended : work({ "in-background": false });
 }
 
 export type UndoPreview = Schemas["ImportUndo"] & { entries: Schemas["ImportUndoEntry"][] };
@@ -123,18 +111,12 @@ export async function previewUndo(service: Service, id: string): Promise<UndoPre
 }
 
 /** Errors: those of the service; conflict undo_not_confirmed unless `keep` is the number of entries that stay. */
-export async function undoImport(service: Service, id: string, keep: number | undefined): Promise<Import> {
-  const undo = (inBackground: boolean) =>
+export const undoImport = (service: Service, id: string, keep: number | undefined): Promise<Import> =>
+  workUntil(service, "UNDONE", (query) =>
     bodyOf(
-      service.api.POST(`${oneImport}/undo`, {
-        ...withQuery(id, { "in-background": inBackground }),
-        body: omitUndefined({ confirmKept: keep }),
-      }),
-    );
-  const ended = await waitFor(service, await undo(true));
-  // A call in the foreground is refused with the reason why the import is not undone.
-  return ended.state === "UNDONE" ? ended : undo(false);
-}
+      service.api.POST(`${oneImport}/undo`, { ...withQuery(id, query), body: omitUndefined({ confirmKept: keep }) }),
+    ),
+  );
 
 /** Compares a waiting import again, with one of its schools or with all of them. */
 export async function compareImport(service: Service, id: string, school: string | undefined): Promise<Import> {
@@ -145,23 +127,13 @@ export async function compareImport(service: Service, id: string, school: string
   return getImport(service, id);
 }
 
-export async function leaveOutRows(service: Service, id: string): Promise<Import> {
-  await service.api.POST(`${oneImport}/left-out-rows`, pathOf(id));
-  return getImport(service, id);
-}
+export const getImport = ({ api }: Service, id: string): Promise<Import> => bodyOf(api.GET(oneImport, pathOf(id)));
 
 export const listFaultyRows = ({ api }: Service, id: string): Promise<Schemas["ImportFaultyRow"][]> =>
   listFirst((page) => api.GET(`${oneImport}/faulty-rows`, withQuery(id, page)), { limit: maxFaults });
 
-const warningsShown = 100;
-
-/** The first warnings; none once the rows of the file are gone. */
-export async function listWarnings({ api }: Service, record: Import): Promise<Schemas["ImportWarning"][]> {
-  if (record.warningCount === 0) return [];
-  return listFirst((page) => api.GET(`${oneImport}/warnings`, withQuery(record.id, page)), { limit: warningsShown });
-}
-
-export const getImport = ({ api }: Service, id: string): Promise<Import> => bodyOf(api.GET(oneImport, pathOf(id)));
+export const listWarnings = ({ api }: Service, id: string, limit: number): Promise<Schemas["ImportWarning"][]> =>
+  listFirst((page) => api.GET(`${oneImport}/warnings`, withQuery(id, page)), { limit });
 
 export const listFaults = ({ api }: Service, id: string, limit: number): Promise<Schemas["ImportFault"][]> =>
   listFirst((page) => api.GET(`${oneImport}/faults`, withQuery(id, page)), { limit });
@@ -178,13 +150,11 @@ export async function sampleImport({ api }: Service, { id, state, schools }: Imp
   for (const school of schools) {
     if (school.state === "APPLIED") continue;
     const at = (page: object) => withQuery(id, { school: school.id, ...page });
-    const groups = await listFirst((page) => api.GET(`${oneImport}/changes`, at(page)), { limit: maxGroups });
+    const changes = await listFirst((page) => api.GET(`${oneImport}/changes`, at(page)), { limit: maxGroups });
     const leaving = (page: object) => api.GET(`${oneImport}/people`, at({ kind: "LEAVING", ...page }));
     const leavers = await listFirst(leaving, { limit: samplesEach });
-    samples.set(school.id, {
-      leavers,
-      groups: groups.filter(({ step }) => step !== "NONE").slice(0, samplesEach),
-    });
+    const groups = changes.filter(({ step }) => step !== "NONE").slice(0, samplesEach);
+    samples.set(school.id, { leavers, groups });
   }
   return samples;
 }

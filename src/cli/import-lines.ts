@@ -51,25 +51,11 @@ export const mappingColumns: Columns<Schemas["ColumnMapping"]> = {
   columns: ({ columns }) => columns.map(({ heading, use }) => `${heading}=${useWord(use)}`).join(", "),
 };
 
-export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): string[] {
-  const {
-    sheet,
-    sheets,
-    encoding,
-    possibleEncodings,
-    separator,
-    role,
-    className,
-    mode,
-    people,
-    columns: all,
-  } = columns;
-  const rows = all.map(({ heading, use, samples }, index) => [
-    `  ${index + 1}`,
-    heading,
-    useWord(use),
-    samples.join(" | "),
-  ]);
+export function columnLines({ id }: Import, read: Schemas["ImportColumns"]): string[] {
+  const { sheet, sheets, possibleEncodings, role, className } = read;
+  const rows = read.columns.map(({ heading, use, samples }, index) => {
+    return [`  ${index + 1}`, heading, useWord(use), samples.join(" | ")];
+  });
   return [
     "The columns of the file are read like this:",
     "",
@@ -78,12 +64,12 @@ export function columnLines({ id }: Import, columns: Schemas["ImportColumns"]): 
     ...(sheets.length > 1
       ? [`Sheet: ${sheet ?? ""}; the others: ${sheets.filter((one) => one !== sheet).join(", ")}`]
       : []),
-    ...(sheet === null ? [`Encoding: ${encoding}; separator: ${separator.toLowerCase()}`] : []),
+    ...(sheet === null ? [`Encoding: ${read.encoding}; separator: ${read.separator.toLowerCase()}`] : []),
     ...possibleEncodings.map((one) => `The names in ${one.encoding}: ${one.samples.join(", ")}`),
     ...(possibleEncodings.length > 0 ? [`To read them in another one: import columns ${id} --encoding ENCODING`] : []),
     ...(role === "COLUMN" ? [] : [`Role of everybody: ${role.toLowerCase()}`]),
     ...(className === null ? [] : [`Class of everybody: ${className}`]),
-    `Mode: ${scopeOf({ mode, people }).toLowerCase()}`,
+    `Mode: ${scopeOf(read).toLowerCase()}`,
     "",
     `To read the file like this: import columns ${id}`,
     `To change it first: import columns ${id} --column NUMBER=USE --role student --mode bulk`,

@@ -1,6 +1,6 @@
 import { chooseScope, columnUses, holdReasons, plainTemplate } from "../imports/index.ts";
-import type { Schemas } from "./admin-api.ts";
-import { makeApiCommand, makeOwnCommand, type Verbs, type Result, type Service } from "./command.ts";
+import { omitUndefined, type Schemas } from "./admin-api.ts";
+import { makeApiCommand, makeOwnCommand, type OptionsOf, type Result, type Service, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import * as calls from "./import-calls.ts";
 import {
@@ -16,9 +16,23 @@ import { argsNamed, argument, option, UsageError } from "./option.ts";
 
 const args = argsNamed("importId");
 const encodings = ["utf-8", "windows-1252", "iso-8859-15", "macintosh", "ibm850"] as const;
-const separators = ["semicolon", "comma", "tab"] as const;
-const peopleNames = ["all", "students", "teachers"] as const;
+const separators = ["SEMICOLON", "COMMA", "TAB"] as const;
+const modes = ["BULK", "DELTA"] as const;
+const peopleNames = ["ALL", "STUDENTS", "TEACHERS"] as const;
 const faultsOption = { faults: option.count("How many faults of a broken file to print; 1000 if left out.") };
+
+const columnOptions = {
+  column: option.texts("What a column is read as; `-` ignores it.", "3=last_name"),
+  role: option.lowerCase(["STUDENT", "TEACHER", "OTHER"] as const, "The role of everybody, if no column has it."),
+  class: option.text("The class of everybody, if no column has it.", "5a"),
+  mode: option.lowerCase(modes, "bulk: people who are not in the file leave; delta: they stay."),
+  people: option.lowerCase(peopleNames, "Whom the file lists; everybody of another role stays."),
+  sheet: option.text("Look at another sheet of the workbook instead.", "Tabelle2"),
+  encoding: option.oneOf(encodings, "Look at the file again with this character encoding."),
+  separator: option.lowerCase(separators, "Look at the file again with this separator of fields."),
+  idsFromName: option.flag("Make ids of name and date of birth, for a file without numbers."),
+  ...faultsOption,
+};
 
 export const verbs: Verbs = {
   preview: makeApiCommand({
@@ -26,11 +40,11 @@ export const verbs: Verbs = {
     args: { file: argument.text() },
     options: {
       school: option.school("The school it is for. Plain CSV needs it; other formats then must name no other."),
-      mode: option.oneOf(
-        ["bulk", "delta"] as const,
+      mode: option.lowerCase(
+        modes,
         "bulk: people who are not in it leave; delta: it names changes only. A OneRoster manifest says which.",
       ),
-      people: option.oneOf(
+      people: option.lowerCase(
         peopleNames,
         "students, teachers: the file lists all of them and nobody else; everybody of another role stays.",
       ),
@@ -42,17 +56,14 @@ export const verbs: Verbs = {
       chooseColumns: option.flag("Show the columns of the file and wait, even if they are known."),
       ...faultsOption,
     },
-    run: async (
-      service,
-      { args: { file }, options: { school, mode, people, carryOver = [], schoolYear, chooseColumns, faults } },
-    ) => {
-      const record = await calls.previewImport(service, {
-        path: file,
-        schoolId: school,
-        carryOvers: readCarryOvers(carryOver),
-        schoolYear,
-        choosesColumns: chooseColumns || undefined,
-        ...readScope({ mode, people }),
+    run: async (service, { args: { file }, options: { faults, carryOver = [], schoolYear, ...options } }) => {
+      const record = await calls.previewImport(service, file, {
+        school: options.school,
+        mode: options.mode,
+        people: options.people,
+        "carry-over": readCarryOvers(carryOver),
+        "school-year": schoolYear,
+        "choose-columns": options.chooseColumns || undefined,
       });
       return show(service, record, faults);
     },
@@ -61,52 +72,11 @@ export const verbs: Verbs = {
     summary:
       "Read a file with its columns as they are shown, or as the options say. The school's next such file is read alike.",
     args,
-    options: {
-      column: option.texts("What a column is read as; `-` ignores it.", "3=last_name"),
-      role: option.oneOf(["student", "teacher", "other"] as const, "The role of everybody, if no column has it."),
-      class: option.text("The class of everybody, if no column has it.", "5a"),
-      mode: option.oneOf(["bulk", "delta"] as const, "bulk: people who are not in the file leave; delta: they stay."),
-      people: option.oneOf(peopleNames, "Whom the file lists; everybody of another role stays."),
-      sheet: option.text("Look at another sheet of the workbook instead.", "Tabelle2"),
-      encoding: option.oneOf(encodings, "Look at the file again with this character encoding."),
-      separator: option.oneOf(separators, "Look at the file again with this separator of fields."),
-      idsFromName: option.flag("Make ids of name and date of birth, for a file without numbers."),
-      ...faultsOption,
-    },
+    options: columnOptions,
     run: async (service, { args: { importId: id }, options }) => {
       const body = changeColumns(await calls.getColumns(service, id), options);
       return show(service, await calls.mapColumns(service, id, body), options.faults);
     },
-  }),
-  compare: makeApiCommand({
-    summary: "Compare a waiting import with the schools as they are now, and show its new numbers.",
-    args,
-    options: { school: option.school("Only with this school.") },
-    run: async (service, { args: { importId: id }, options: { school } }) =>
-      show(service, await calls.compareImport(service, id, school)),
-  }),
-  apply: makeApiCommand({
-    summary: "Apply an import as its preview showed, school by school, and notify the apps.",
-    args,
-    run: async (service, { args: { importId: id } }) => show(service, await calls.applyImport(service, id)),
-  }),
-  confirm: makeApiCommand({
-    summary: "Confirm what is unusual about a held import, and apply it.",
-    args,
-    options: {
-      hold: option.texts(
-        "A reason and its number, as `import show` prints them; not needed for leavers and ended groups alone.",
-        "names_changed=110",
-      ),
-    },
-    run: async (service, { args: { importId: id }, options: { hold = [] } }) =>
-      show(service, await calls.applyImport(service, id, { holds: readHolds(hold) })),
-  }),
-  "leave-out": makeApiCommand({
-    summary:
-      "Go on without the faulty rows of a broken file; nobody whose row is left out leaves. Then show the import.",
-    args,
-    run: async (service, { args: { importId: id } }) => show(service, await calls.leaveOutRows(service, id)),
   }),
   "left-out": makeApiCommand({
     summary:
@@ -130,13 +100,6 @@ export const verbs: Verbs = {
       return { lines: undoLines(id, previews), quiet: [id], data: { id, schools: previews } };
     },
   }),
-  show: makeApiCommand({
-    summary: "Show an import: its numbers, samples of what it would change now, or its faults.",
-    args,
-    options: faultsOption,
-    run: async (service, { args: { importId: id }, options: { faults } }) =>
-      show(service, await calls.getImport(service, id), faults),
-  }),
   template: makeOwnCommand({
     summary:
       "Print a plain CSV file to fill in: `… import template > roster.csv`. Its columns are explained in src/imports/FORMATS.md.",
@@ -144,21 +107,47 @@ export const verbs: Verbs = {
   }),
 };
 
+const printImport = (record: Schemas["Import"], { faults }: { faults?: number }, service: Service) =>
+  show(service, record, faults);
+
 export const extensions: Extensions = {
+  show: { options: faultsOption, print: printImport },
+  apply: { send: (service, { path }) => calls.applyImport(service, path["importId"]!), print: printImport },
+  confirm: {
+    options: {
+      hold: option.texts(
+        "A reason and its number, as `import show` prints them; not needed for leavers and ended groups alone.",
+        "names_changed=110",
+      ),
+    },
+    send: (service, { path }, { hold = [] }) =>
+      calls.applyImport(service, path["importId"]!, { holds: readHolds(hold as string[]) }),
+    print: printImport,
+  },
+  compare: {
+    send: (service, { path, query }) =>
+      calls.compareImport(service, path["importId"]!, query["school"] as string | undefined),
+    print: printImport,
+  },
+  "leave-out": { print: printImport },
   mappings: { columns: mappingColumns },
   people: { columns: personColumns },
   groups: { columns: changedGroupColumns },
 };
 
-async function show(service: Service, record: Schemas["Import"], maxFaults = 1000): Promise<Result> {
+const warningsShown = 100;
+
+async function show(service: Service, record: Schemas["Import"], limit = 1000): Promise<Result> {
   if (record.state === "UNMAPPED") {
     const columns = await calls.getColumns(service, record.id);
     const lines = [...importLines(record, [], new Map(), []), ...columnLines(record, columns)];
     return { lines, quiet: [record.id], data: { ...record, columns }, isRefused: true };
   }
-  const faults = record.state === "BROKEN" ? await calls.listFaults(service, record.id, maxFaults) : [];
+  const { id, state, warningCount } = record;
+  const faults = state === "BROKEN" ? await calls.listFaults(service, id, limit) : [];
   const samples = await calls.sampleImport(service, record);
-  const warnings = await calls.listWarnings(service, record);
+  // None once the rows of the file are gone.
+  const warnings = await calls.listWarnings(service, id, warningCount === 0 ? 0 : warningsShown);
   return {
     lines: importLines(record, faults, samples, warnings),
     quiet: [record.id],
@@ -180,27 +169,10 @@ function readHolds(texts: readonly string[]): Schemas["ImportHoldCount"][] {
   });
 }
 
-type ScopeOptions = { mode?: string | undefined; people?: string | undefined };
-
-const readScope = ({ mode, people }: ScopeOptions) => ({
-  mode: mode?.toUpperCase() as Schemas["ImportMode"] | undefined,
-  people: people?.toUpperCase() as Schemas["ImportPeople"] | undefined,
-});
-
-type ColumnOptions = ScopeOptions & {
-  column?: readonly string[] | undefined;
-  role?: string | undefined;
-  class?: string | undefined;
-  sheet?: string | undefined;
-  encoding?: string | undefined;
-  separator?: string | undefined;
-  idsFromName: boolean;
-};
-
 /** Errors: UsageError for a column or a use that does not exist. */
 function changeColumns(
   { columns, role, className, idFromName, mode, people }: Schemas["ImportColumns"],
-  options: ColumnOptions,
+  options: OptionsOf<typeof columnOptions>,
 ): Schemas["ImportColumnsInput"] {
   const uses = columns.map(({ use }) => use);
   for (const text of options.column ?? []) {
@@ -212,27 +184,27 @@ function changeColumns(
       throw new UsageError(`--column: '${use}' is none of ${columnUses.join(", ").toLowerCase()}, or -.`);
     uses[Number(number) - 1] = known ?? "IGNORED";
   }
+  const { sheet, encoding, separator } = options;
   return {
     uses,
-    role: uses.includes("ROLE") ? "COLUMN" : ((options.role?.toUpperCase() as Schemas["RoleOfAll"]) ?? role),
+    role: uses.includes("ROLE") ? "COLUMN" : (options.role ?? role),
     className: options.class ?? className,
     idFromName: options.idsFromName || idFromName,
-    ...chooseScope(readScope(options), { mode, people }),
-    ...(options.sheet !== undefined && { sheet: options.sheet }),
-    ...(options.encoding !== undefined && { encoding: options.encoding as Schemas["TextEncoding"] }),
-    ...(options.separator !== undefined && { separator: options.separator.toUpperCase() as Schemas["FieldSeparator"] }),
+    ...chooseScope({ mode: options.mode, people: options.people }, { mode, people }),
+    ...omitUndefined({ sheet, encoding, separator }),
   };
 }
 
-/** Reads `old=new` as the old source id by the new one. Errors: UsageError. */
-function readCarryOvers(texts: readonly string[]): Map<string, string> {
-  const carryOvers = new Map<string, string>();
-  for (const text of texts) {
+/** Reads `old=new`, in lines; undefined if there is none. Errors: UsageError. */
+function readCarryOvers(texts: readonly string[]): string | undefined {
+  const taken = new Set<string>();
+  const lines = texts.map((text) => {
     const [previous, next, more] = text.split("=").map((word) => word.trim());
     if (!previous || !next || more !== undefined)
       throw new UsageError(`--carry-over: '${text}' is not of the form old=new.`);
-    if (carryOvers.has(next)) throw new UsageError(`--carry-over: two groups are carried over to '${next}'.`);
-    carryOvers.set(next, previous);
-  }
-  return carryOvers;
+    if (taken.has(next)) throw new UsageError(`--carry-over: two groups are carried over to '${next}'.`);
+    taken.add(next);
+    return `${previous}=${next}`;
+  });
+  return lines.length === 0 ? undefined : lines.join("\n");
 }

@@ -145,6 +145,14 @@ export const option = {
   groups: (meaning: string) => many<GroupId>(groupLook(meaning), readIdOrName("group")),
   oneOf: <Word extends string>(words: readonly Word[], meaning: string) =>
     single<Word>({ meaning, placeholder: words.join("|"), words }, readOneOf(words)),
+  /** Words that are typed and listed in lower case. */
+  lowerCase: <Word extends string>(values: readonly Word[], meaning: string) => {
+    const words = values.map((word) => word.toLowerCase());
+    const read = readOneOf(words);
+    return single<Word>({ meaning, placeholder: words.join("|"), words }, (written) =>
+      String(read(written)).toUpperCase(),
+    );
+  },
   someOf: <Word extends string>(words: readonly Word[], meaning: string) =>
     many<Word>({ meaning, placeholder: words.join("|"), words }, readOneOf(words)),
   checked: <Value>(meaning: string, placeholder: string, read: (text: string) => Value) =>
