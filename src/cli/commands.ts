@@ -23,7 +23,7 @@ export const commands: Commands = {
     group: async () => ({ extensions: (await import("./membership.ts")).groupExtensions }),
     membership: () => import("./membership.ts"),
     retention: () => import("./retention.ts"),
-    sync: () => import("./sync.ts"),
+    sync: async () => ({ verbs: (await import("./grant.ts")).syncVerbs }),
     import: () => import("./import.ts"),
     staff: () => import("./staff.ts"),
   }),

@@ -37,7 +37,7 @@ type ContractOption = Input & {
   off?: { name: string; help: string; value: unknown };
 };
 
-/** A command of generated/openapi/admin-commands.json: what is sent, and what is printed of the answer. */
+/** A command of generated/openapi/admin-commands.json; openapi/rules/docs/admin-command.md says what its words mean. */
 export type ContractCommand = {
   summary: string;
   method: Method;
@@ -48,36 +48,26 @@ export type ContractCommand = {
   remoteOnly?: string;
   takesKey?: boolean;
   body?: "always" | "if given";
-  /** What the body always has. */
   sends?: object;
-  /** The properties that the record keeps if the call does not give them. */
   keeps?: readonly string[];
-
-  /** What the listed items are called; the command prints a table of them. */
+  reads?: string;
   list?: string;
   key?: string;
-  /** `parts`: --limit and --after choose a part; a number is the most that are printed. */
   paging?: "parts" | "all" | number;
-  /** The line after a list of `paging` items if there are more. */
   more?: string;
   id?: string;
-  columns?: Readonly<Record<string, string>>;
-  record?: Readonly<Record<string, string>>;
-  /** A table of the items at `of` in the answer. */
-  table?: { of: string; columns: Readonly<Record<string, string>> };
+  columns?: Templates;
+  record?: Templates;
+  table?: { of: string; columns: Templates };
   lines?: string | readonly string[];
-  /** The record that is read after the change, whose properties are printed. */
-  reads?: string;
-  /** What the changed record is called; it is read before and after, and the changed properties are printed. */
   updated?: string;
-  /** The line after the response was written to a new file. */
   file?: string;
   quiet?: readonly string[];
-  data?: Readonly<Record<string, unknown>>;
-  /** When the command has found something wrong: exit code 1. */
+  data?: Values;
   fails?: string;
 };
 
+type Templates = Readonly<Record<string, string>>;
 type Method = "get" | "post" | "put" | "patch" | "delete";
 
 export type Request = {
@@ -215,6 +205,9 @@ const client = ({ api: { request } }: Service, method: Method, path: string, sen
     } as never,
   ) as Promise<api.ApiResponse<unknown>>;
 
+const get = (service: Service, path: string, request: Request): Promise<unknown> =>
+  api.bodyOf(client(service, "get", path, { path: request.path, query: {} }));
+
 /** Makes the command that sends one request, from its description in the contract. */
 export function makeContractCommand(command: ContractCommand, extension: Extension = {}): Command {
   const { summary, irreversible, remoteOnly } = command;
@@ -243,8 +236,7 @@ async function run(service: Service, command: ContractCommand, { args, options, 
   const sent = { ...request, body: await makeBody() };
   if (command.list !== undefined) return readList(service, command, { request: sent, options, extension });
   let answer = (await extension.send?.(service, sent, options)) ?? (await send(service, command, sent));
-  if (command.reads !== undefined)
-    answer = await api.bodyOf(client(service, "get", command.reads, { path: request.path, query: {} }));
+  if (command.reads !== undefined) answer = await get(service, command.reads, request);
   const printed = await extension.print?.(answer as never, options, service);
   return printed ?? printAnswer(command, answer, [sent.body, request.query, args]);
 }
@@ -254,6 +246,8 @@ type Changing = { request: Request; makeBody: (before?: object) => Promise<Value
 
 function send(service: Service, command: ContractCommand, request: Request): Promise<unknown> {
   const { method, path, takesKey } = command;
+  // The service refuses a change of nothing; the record must exist all the same.
+  if (method === "patch" && api.isEmpty(request.body)) return get(service, path, request);
   const isEmpty = command.body === undefined || (command.body === "if given" && api.isEmpty(request.body));
   const header = takesKey === true ? api.withIdempotencyKey().header : {};
   return api.bodyOf(client(service, method, path, { ...request, body: isEmpty ? undefined : request.body, header }));
@@ -332,7 +326,7 @@ async function readList(service: Service, command: ContractCommand, { request, o
 
 type Item = { id: string };
 
-const columnsOf = (templates: Readonly<Record<string, string>>): Columns<Item> =>
+const columnsOf = (templates: Templates): Columns<Item> =>
   Object.fromEntries(
     Object.entries(templates).map(([heading, template]) => [heading, (item) => fill(template, [item], "")]),
   );

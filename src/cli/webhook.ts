@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { reportSignature } from "../../clients/tools/src/signature/index.ts";
-import { bodyOf, isEmpty, type Schemas } from "./admin-api.ts";
+import type { Schemas } from "./admin-api.ts";
 import { makeOwnCommand, type OwnTools, type Result, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { alignColumns, recordLines } from "./lines.ts";
@@ -61,13 +61,4 @@ export const verbs: Verbs = {
   }),
 };
 
-export const extensions: Extensions = {
-  delivery: { print: showDelivery },
-  update: {
-    // The service refuses a change of nothing; the endpoint must exist all the same.
-    send: async ({ api }, { path: { endpointId = "" }, body }) =>
-      isEmpty(body)
-        ? bodyOf(api.GET("/admin/v1/webhook-endpoints/{endpointId}", { params: { path: { endpointId } } }))
-        : undefined,
-  },
-};
+export const extensions: Extensions = { delivery: { print: showDelivery } };
