@@ -103,39 +103,19 @@ export async function findHolds(
   if (share >= 1) return [];
   const { renamed, matched, classes, left, ended, otherSchool, inFile, wholeRole } = await findUnusual(tx, part);
   const leaving = people.removed + people.leftHome;
-  const all: (Hold & { isUnusual: boolean })[] = [
-    {
-      reason: "LEAVERS",
-      count: leaving + people.left,
-      of: before.people,
-      names: [],
-      isUnusual: leaving > before.people * share || wholeRole,
-    },
-    {
-      reason: "GROUPS_ENDED",
-      count: groups.removed,
-      of: before.groups,
-      names: [],
-      isUnusual: groups.removed > before.groups * share,
-    },
-    {
-      reason: "NAMES_CHANGED",
-      count: renamed,
-      of: matched,
-      names: [],
-      isUnusual: renamed >= few.people && renamed > matched * Math.min(share, shareOfNames),
-    },
-    { reason: "CLASSES_LEFT", count: left.length, of: classes, names: left, isUnusual: left.length > 0 },
-    { reason: "CLASSES_ENDED", count: ended.length, of: classes, names: ended, isUnusual: ended.length > 0 },
-    {
-      reason: "OTHER_SCHOOL",
-      count: inFile,
-      of: inFile,
-      names: otherSchool === null ? [] : [otherSchool],
-      isUnusual: otherSchool !== null,
-    },
+  const isRenaming = renamed >= few.people && renamed > matched * Math.min(share, shareOfNames);
+  const names = otherSchool === null ? [] : [otherSchool];
+  const all: [HoldReason, isUnusual: boolean, count: number, of: number, names?: string[]][] = [
+    ["LEAVERS", leaving > before.people * share || wholeRole, leaving + people.left, before.people],
+    ["GROUPS_ENDED", groups.removed > before.groups * share, groups.removed, before.groups],
+    ["NAMES_CHANGED", isRenaming, renamed, matched],
+    ["CLASSES_LEFT", left.length > 0, left.length, classes, left],
+    ["CLASSES_ENDED", ended.length > 0, ended.length, classes, ended],
+    ["OTHER_SCHOOL", otherSchool !== null, inFile, inFile, names],
   ];
-  return all.flatMap(({ isUnusual, ...hold }) => (isUnusual ? [hold] : []));
+  return all.flatMap(([reason, isUnusual, count, of, named = []]) =>
+    isUnusual ? [{ reason, count, of, names: named }] : [],
+  );
 }
 
 export type Confirmed = Partial<Record<HoldReason, number>>;

@@ -8,8 +8,8 @@ import type { PrismaDb, Db } from "../../platform/database/db.ts";
 import { withInterruptibleTransaction, type Interrupt } from "../../platform/database/interrupt.ts";
 import { lostByte } from "../read/text.ts";
 import type { Subject } from "./format.ts";
-import { columnNames, render, sql, table, run, statement } from "../../platform/database/sql.ts";
-import type { NewRow, Columns, Queryable } from "../../platform/database/sql.ts";
+import { columnNames, makeRun, render, sql, table, run, statement } from "../../platform/database/sql.ts";
+import type { NewRow, Columns, Parameters, Queryable, Sql, Table } from "../../platform/database/sql.ts";
 import type { FaultPosition } from "../read/table.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 
@@ -176,10 +176,30 @@ export const isPerson = ({ silentAbout }: Columns<"silentAbout">) => sql`NOT 'PE
 export const stagedTables = (["stagedPerson", "stagedRole", "stagedGroup", "stagedMembership"] as const).map((name) =>
   table(name),
 );
-const deletions = stagedTables.map((staged) =>
+
+/** The rows of imports, by their aliases in statements. */
+export const staged = {
+  p: table("stagedPerson", "p"),
+  r: table("stagedRole", "r"),
+  g: table("stagedGroup", "g"),
+  m: table("stagedMembership", "m"),
+  e: table("importError", "e"),
+  f: table("importFaultyRow", "f"),
+};
+
+/** Makes a function that deletes rows of an import, and returns how many. */
+export const makeDeletion = <Values extends { importId: string }>(
+  from: Table<"importId">,
+  where: (values: Parameters<Values>) => Sql,
+) =>
+  makeRun<Values>(
+    (values) => sql`DELETE FROM ${from} WHERE ${from.importId} = ${values.importId} AND ${where(values)}`,
+  );
+
+const deletions = stagedTables.map((rows) =>
   statement<{ importId: string; batch: number }>(
-    ({ importId, batch }) => sql`DELETE FROM ${staged} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${staged} WHERE ${staged.importId} = ${importId} LIMIT ${batch}))`,
+    ({ importId, batch }) => sql`DELETE FROM ${rows} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${rows} WHERE ${rows.importId} = ${importId} LIMIT ${batch}))`,
   ),
 );
 

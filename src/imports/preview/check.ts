@@ -1,21 +1,10 @@
 import type { SchoolId } from "../../directory/index.ts";
-import {
-  empty,
-  findRows,
-  insert,
-  join,
-  makeRun,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-} from "../../platform/database/sql.ts";
-import type { Parameters, Part, Sql, Statement, Queryable } from "../../platform/database/sql.ts";
+import { empty, findRows, insert, join, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import type { Parameters, Part, Sql, Statement, Queryable, Table } from "../../platform/database/sql.ts";
 import { isNamedAt } from "../difference/groups.ts";
 import { firstOf, selectAmbiguous } from "../difference/people.ts";
 import { roleOf, type KeyColumns, type ReadResult } from "../formats/format.ts";
-import { maxFaults, isPerson } from "../formats/staging.ts";
+import { isPerson, makeDeletion, maxFaults, staged } from "../formats/staging.ts";
 import { a, g as group, p as known } from "../difference/tables.ts";
 
 type CheckValues = {
@@ -48,7 +37,7 @@ const locations = {
   }),
 };
 
-const e = table("importError", "e");
+const { p, r, g, m, e } = staged;
 
 /** `from` selects row, line and at (the column); `message` may refer to its columns as `found`. */
 function makeCheck(
@@ -115,10 +104,10 @@ const person = table("person");
 const credential = table("credential");
 const signIn = table("schoolSignIn");
 const userName = table("userName");
-const p = table("stagedPerson", "p");
-const r = table("stagedRole", "r");
-const g = table("stagedGroup", "g");
-const m = table("stagedMembership", "m");
+
+/** SQL: the places of the staged rows of the import, for further conditions. */
+const placesIn = (of: Table<"importId" | "row" | "line">, column: Sql, { importId }: Values) =>
+  sql`SELECT ${join([of.row, of.line, column])} AS at FROM ${of} WHERE ${of.importId} = ${importId}`;
 
 const isUser = ({ importId }: Values) =>
   sql`EXISTS (SELECT FROM ${p} WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${r.personSourceId})`;
@@ -127,36 +116,34 @@ const roleChecks: readonly Check[] = [
   makeCheck("unknown_person", {
     locate: "role",
     message: sql`'The user is not in users.csv.'`,
-    from: (values) => sql`SELECT ${join([r.row, r.line, r.column])} AS at FROM ${r}
-      WHERE ${r.importId} = ${values.importId} AND NOT ${isUser(values)}`,
+    from: (values) => sql`${placesIn(r, r.column, values)} AND NOT ${isUser(values)}`,
   }),
   makeCheck("role_missing", {
     locate: "person",
     message: sql`'The user has no role in roles.csv.'`,
-    from: ({ importId, file }) => sql`SELECT ${join([p.row, p.line, p.column])} AS at FROM ${p}
-      WHERE ${p.importId} = ${importId} AND ${p.homeSchoolId} IS NULL AND NOT ${p.isDeleted} AND ${p.role} IS NULL
-        AND NOT EXISTS (SELECT FROM ${r}
-          WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId} AND NOT ${r.isDeleted})
+    from: (values) => sql`${placesIn(p, p.column, values)} AND ${p.homeSchoolId} IS NULL AND NOT ${p.isDeleted}
+        AND ${p.role} IS NULL AND NOT EXISTS (SELECT FROM ${r}
+          WHERE ${r.importId} = ${values.importId} AND ${r.personSourceId} = ${p.sourceId} AND NOT ${r.isDeleted})
         AND NOT EXISTS (SELECT FROM ${e}
-          WHERE ${e.importId} = ${importId} AND ${e.file} = ${file} AND ${e.line} = ${p.line})`,
+          WHERE ${e.importId} = ${values.importId} AND ${e.file} = ${values.file} AND ${e.line} = ${p.line})`,
   }),
 ];
 
 const isSkipped = ({ importId }: { importId: Part }, personSourceId: Sql) => sql`EXISTS (SELECT FROM ${r}
   WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${personSourceId} AND ${r.role} = 'SKIPPED')`;
-const deleteSkippedPeople = makeRun<{ importId: string }>(
-  (values) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${values.importId} AND NOT ${p.isDeleted}
-    AND ${p.homeSchoolId} IS NULL AND ${isSkipped(values, p.sourceId)}
+type OfImport = { importId: string };
+const deleteSkippedPeople = makeDeletion<OfImport>(
+  p,
+  (values) => sql`NOT ${p.isDeleted} AND ${p.homeSchoolId} IS NULL AND ${isSkipped(values, p.sourceId)}
     AND NOT EXISTS (SELECT FROM ${r} WHERE ${r.importId} = ${values.importId} AND ${r.personSourceId} = ${p.sourceId}
       AND ${r.role} <> 'SKIPPED' AND NOT ${r.isDeleted})`,
 );
-const deleteSkippedMemberships = makeRun<{ importId: string }>(
-  (values) => sql`DELETE FROM ${m} WHERE ${m.importId} = ${values.importId} AND ${isSkipped(values, m.personSourceId)}
-    AND NOT EXISTS (SELECT FROM ${p} WHERE ${p.importId} = ${values.importId} AND ${p.sourceId} = ${m.personSourceId})`,
+const deleteSkippedMemberships = makeDeletion<OfImport>(
+  m,
+  (values) => sql`${isSkipped(values, m.personSourceId)} AND NOT EXISTS (
+    SELECT FROM ${p} WHERE ${p.importId} = ${values.importId} AND ${p.sourceId} = ${m.personSourceId})`,
 );
-const deleteSkippedRoles = makeRun<{ importId: string }>(
-  ({ importId }) => sql`DELETE FROM ${r} WHERE ${r.importId} = ${importId} AND ${r.role} = 'SKIPPED'`,
-);
+const deleteSkippedRoles = makeDeletion<OfImport>(r, () => sql`${r.role} = 'SKIPPED'`);
 
 /** Drops people who are only SKIPPED, their memberships, and this role of others; returns how many people. */
 export async function dropSkipped(tx: Queryable, importId: string): Promise<number> {
@@ -269,8 +256,8 @@ const usernameChecks: readonly Check[] = [
   makeCheck("username_refused", {
     locate: "username",
     message: sql`'A user name has up to 64 characters that can be seen, and no white space.'`,
-    from: (values) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
-      WHERE ${s.person.importId} = ${values.importId} AND ${s.person.username} = '' AND ${getsUsername}`,
+    from: (values) =>
+      sql`${placesIn(s.person, sql`NULL::int`, values)} AND ${s.person.username} = '' AND ${getsUsername}`,
   }),
   makeCheck("username_twice", {
     locate: "username",
@@ -294,24 +281,22 @@ const usernameChecks: readonly Check[] = [
   }),
 ];
 
+const isAtHome = sql`${s.person.schoolId} = ${s.person.homeSchoolId}`;
+
 /** For files of all students, or all teachers. */
 const listedRoleChecks: readonly Check[] = [
   makeCheck("role_not_listed", {
     locate: "person",
     message: sql`'The file is said to list people of one role, and this person has another one.'`,
-    from: ({
-      importId,
-      role,
-    }) => sql`SELECT ${join([s.person.row, s.person.line, s.person.column])} AS at FROM ${s.person}
-      WHERE ${s.person.importId} = ${importId} AND ${s.person.schoolId} = ${s.person.homeSchoolId}
-        AND ${s.person.role} <> ${role}`,
+    from: (values) => sql`${placesIn(s.person, s.person.column, values)} AND ${isAtHome}
+      AND ${s.person.role} <> ${values.role}`,
   }),
   makeCheck("id_of_other_role", {
     locate: "person",
     message: sql`'The id is that of somebody who has another role at the school than the people of this file.'`,
     from: ({ importId, schools, role }) => sql`SELECT ${join([s.person.row, s.person.line, s.person.column])} AS at
       FROM ${s.person} JOIN ${known} ON ${isKnown(schools)}
-      WHERE ${s.person.importId} = ${importId} AND ${s.person.schoolId} = ${s.person.homeSchoolId}
+      WHERE ${s.person.importId} = ${importId} AND ${isAtHome}
         AND (${s.person.role} IS NULL OR ${s.person.role} = ${role}) AND ${known.role}::text <> ${role}
       GROUP BY 1, 2, 3`,
   }),

@@ -1,6 +1,7 @@
 import { uuidPattern } from "../../platform/crypto/ids.ts";
-import { literal, lookUp, makeRun, sql, table, type Parameters, type Queryable } from "../../platform/database/sql.ts";
+import { literal, lookUp, sql, table, type Parameters, type Queryable } from "../../platform/database/sql.ts";
 import { g, p } from "../difference/tables.ts";
+import { makeDeletion, staged } from "../formats/staging.ts";
 
 type Values = { importId: string; schools: readonly string[] };
 
@@ -8,8 +9,7 @@ const a = table("affiliation", "a");
 const other = table("person", "other");
 const sp = table("stagedPerson", "s");
 const sg = table("stagedGroup", "s");
-const r = table("stagedRole", "r");
-const m = table("stagedMembership", "m");
+const { r, m } = staged;
 
 /** SQL: rows of the import that have the shape of an id of this service. */
 const withOurIds = (staged: typeof sp | typeof sg, { importId }: Parameters<Values>) => sql`(
@@ -29,22 +29,14 @@ const groups = (values: Parameters<Values>) => sql`(
   WHERE ${g.sourceSystemIdentifier} IS NULL AND ${g.schoolId} = ANY (${values.schools}::uuid[]))`;
 
 const steps = [
-  makeRun<Values>(
-    (values) => sql`DELETE FROM ${m} WHERE ${m.importId} = ${values.importId}
-    AND (${m.personSourceId} IN ${people(values)} OR ${m.groupSourceId} IN ${groups(values)})`,
+  makeDeletion<Values>(
+    m,
+    (values) => sql`(${m.personSourceId} IN ${people(values)} OR ${m.groupSourceId} IN ${groups(values)})`,
   ),
-  makeRun<Values>(
-    (values) =>
-      sql`DELETE FROM ${r} WHERE ${r.importId} = ${values.importId} AND ${r.personSourceId} IN ${people(values)}`,
-  ),
-  makeRun<Values>(
-    (values) =>
-      sql`DELETE FROM ${sg} WHERE ${sg.importId} = ${values.importId} AND ${sg.sourceId} IN ${groups(values)}`,
-  ),
+  makeDeletion<Values>(r, (values) => sql`${r.personSourceId} IN ${people(values)}`),
+  makeDeletion<Values>(sg, (values) => sql`${sg.sourceId} IN ${groups(values)}`),
 ];
-const deletePeople = makeRun<Values>(
-  (values) => sql`DELETE FROM ${sp} WHERE ${sp.importId} = ${values.importId} AND ${sp.sourceId} IN ${people(values)}`,
-);
+const deletePeople = makeDeletion<Values>(sp, (values) => sql`${sp.sourceId} IN ${people(values)}`);
 
 /**
  * Drops rows that name people and groups by their ids of this service, as its own files do, if no roster of the schools

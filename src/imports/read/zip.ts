@@ -7,35 +7,34 @@ import type { SourceFile } from "./source.ts";
 /** Files by lower-case name. */
 export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
 
-/** The parts of an archive by path, in lower case. Nothing is unpacked. Errors: as `openArchive`. */
-export async function openParts(path: string): Promise<Archive> {
-  const zip = await openZipFile(path);
-  const entries = await listEntries(zip).catch((error: unknown) => {
-    zip.close();
-    throw error;
-  });
-  const files = entries.map((entry): [string, SourceFile] => {
-    const name = entry.fileName.toLowerCase();
-    return [name, { name, size: entry.uncompressedSize, open: () => openEntry(zip, entry) }];
-  });
-  return { files: new Map(files), close: () => zip.close() };
-}
-
-const openZipFile = (path: string): Promise<ZipFile> =>
-  promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch((cause: unknown) => {
+/** Nothing is unpacked. Errors: invalid archive_refused. */
+async function openWith(
+  path: string,
+  choose: (zip: ZipFile, entries: readonly Entry[]) => Map<string, SourceFile>,
+): Promise<Archive> {
+  const opening = promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false });
+  const zip = await opening.catch((cause: unknown) => {
     throw refuse("The file cannot be read as a zip archive.", cause);
   });
-
-/** Nothing is unpacked. Errors: invalid archive_refused, also if encrypted, duplicate or suspiciously large. */
-export async function openArchive(path: string): Promise<Archive> {
-  const zip = await openZipFile(path);
   try {
-    return { files: toFiles(zip, await listEntries(zip)), close: () => zip.close() };
+    return { files: choose(zip, await listEntries(zip)), close: () => zip.close() };
   } catch (error) {
     zip.close();
     throw error;
   }
 }
+
+const toFile = (zip: ZipFile, entry: Entry, name: string): [string, SourceFile] => [
+  name,
+  { name, size: entry.uncompressedSize, open: () => openEntry(zip, entry) },
+];
+
+/** The parts of an archive by path, in lower case. */
+export const openParts = (path: string): Promise<Archive> =>
+  openWith(path, (zip, all) => new Map(all.map((entry) => toFile(zip, entry, entry.fileName.toLowerCase()))));
+
+/** The CSV files of an archive by name. Refused too if encrypted, duplicate or suspiciously large. */
+export const openArchive = (path: string): Promise<Archive> => openWith(path, toFiles);
 
 const maxBytes = 4 * 2 ** 30;
 /** CSV compresses about tenfold; zip bombs a thousandfold. */
@@ -66,7 +65,7 @@ function toFiles(zip: ZipFile, entries: readonly Entry[]): Map<string, SourceFil
     if (entry.uncompressedSize > maxRatio.from && entry.uncompressedSize > maxRatio.times * entry.compressedSize) {
       throw refuse(`The zip archive claims to unpack ${name} to more than ${maxRatio.times} times its size.`);
     }
-    files.set(name, { name, size: entry.uncompressedSize, open: () => openEntry(zip, entry) });
+    files.set(...toFile(zip, entry, name));
   }
   if ([...files.values()].reduce((sum, { size }) => sum + size, 0) > maxBytes)
     throw refuse("The zip archive unpacks to more than 4 GiB.");

@@ -1,14 +1,10 @@
-import { findRows, insert, makeFindOne, run, sql, statement, table, update } from "../../platform/database/sql.ts";
-import type { Part, Queryable, Sql } from "../../platform/database/sql.ts";
+import { findRows, insert, makeFindOne, run, sql, statement, update } from "../../platform/database/sql.ts";
+import type { Part, Queryable, Sql, Table } from "../../platform/database/sql.ts";
+import { makeDeletion, staged as tables } from "../formats/staging.ts";
 
 type OfImport = { importId: string };
 
-const e = table("importError", "e");
-const p = table("stagedPerson", "p");
-const r = table("stagedRole", "r");
-const g = table("stagedGroup", "g");
-const m = table("stagedMembership", "m");
-const f = table("importFaultyRow", "f");
+const { e, p, r, g, m, f } = tables;
 
 const [fileOf, lineOf] = [sql`${f.fields}->>0`, sql`(${f.fields}->>1)::int`];
 const [userOf, classOf] = [sql`${f.fields}->>2`, sql`${f.fields}->>3`];
@@ -92,19 +88,14 @@ const groups = (importId: Part) => ofRows(importId, classOf, sql`${fileOf} = ${n
 const lines = (importId: Part, file: Sql) => ofRows(importId, lineOf, sql`${fileOf} = ${file}`);
 
 const deleteRows = [
-  [m, enrollments] as const,
-  [r, names.roles] as const,
-  [p, names.users] as const,
-  [g, names.classes] as const,
-].map(([from, file]) =>
-  statement<OfImport>(
-    ({ importId }) =>
-      sql`DELETE FROM ${from} WHERE ${from.importId} = ${importId} AND ${from.line} IN ${lines(importId, file)}`,
-  ),
-);
+  makeDeletion<OfImport>(m, ({ importId }) => sql`${m.line} IN ${lines(importId, enrollments)}`),
+  makeDeletion<OfImport>(r, ({ importId }) => sql`${r.line} IN ${lines(importId, names.roles)}`),
+  makeDeletion<OfImport>(p, ({ importId }) => sql`${p.line} IN ${lines(importId, names.users)}`),
+  makeDeletion<OfImport>(g, ({ importId }) => sql`${g.line} IN ${lines(importId, names.classes)}`),
+];
 
 /** SQL: deletes rows and counts their lines; people of several schools have a row for each. */
-const deleteAndCount = (from: typeof m | typeof r | typeof p | typeof g, where: (importId: Part) => Sql) =>
+const deleteAndCount = (from: Table<"importId" | "line">, where: (importId: Part) => Sql) =>
   makeFindOne<{ count: number }, OfImport>(
     ({ importId }) => sql`
     WITH gone AS (DELETE FROM ${from} WHERE ${from.importId} = ${importId} AND (${where(importId)})
@@ -126,7 +117,8 @@ const deleteDependent = [
 export async function setArchiveRowsAside(tx: Queryable, importId: string): Promise<number | null> {
   const values = { importId };
   if ((await findRows(tx, findOtherFaults, values)).length > 0) return null;
-  for (const step of [numberRows, insertFaulty, nameGroups, ...deleteRows]) await run(tx, step, values);
+  for (const step of [numberRows, insertFaulty, nameGroups]) await run(tx, step, values);
+  for (const remove of deleteRows) await remove(tx, values);
   let dependent = 0;
   for (const remove of deleteDependent) dependent += (await remove(tx, values)).count;
   return dependent;

@@ -1,20 +1,26 @@
 import type { RecordStore } from "../../platform/database/db.ts";
-import { findRows, insert, makeFindOne, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import {
+  findRows,
+  insert,
+  makeFindOne,
+  makeRun,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+} from "../../platform/database/sql.ts";
 import type { Columns, Part, Sql, Queryable } from "../../platform/database/sql.ts";
 import { countArchiveRows, setArchiveRowsAside } from "./faulty-archive-rows.ts";
 import type { ImportFault, ImportId, RowCounts } from "../state/record.ts";
-import { isPerson } from "../formats/staging.ts";
+import { isPerson, makeDeletion, staged } from "../formats/staging.ts";
 
 export type FaultyRow = { line: number; fields: string[]; sourceId: string | null; faults: ImportFault[] };
 
 type OfImport = { importId: string };
 
-const e = table("importError", "e");
-const p = table("stagedPerson", "p");
+const { e, p, m, g, f } = staged;
 const twin = table("stagedPerson", "twin");
-const m = table("stagedMembership", "m");
-const g = table("stagedGroup", "g");
-const f = table("importFaultyRow", "f");
 
 /** SQL: the key of rows that are left out together, which is a line or a record of a JSON file. */
 const numberOf = ({ record, line }: Columns<"record" | "line">) => sql`coalesce(${record}, ${line})`;
@@ -99,18 +105,16 @@ const insertFaulty = statement<OfImport>(({ importId }) =>
 
 const faultyLines = (importId: Part) => sql`(SELECT ${f.line} FROM ${f} WHERE ${f.importId} = ${importId})`;
 
+const deleteMembers = makeRun<OfImport>(
+  ({ importId }) => sql`DELETE FROM ${m} USING ${p} WHERE ${m.importId} = ${importId} AND ${p.importId} = ${importId}
+    AND ${isMemberAt} AND ${numberOf(p)} IN ${faultyLines(importId)}`,
+);
 const removals = [
-  statement<OfImport>(
-    ({ importId }) => sql`DELETE FROM ${m} USING ${p} WHERE ${m.importId} = ${importId} AND ${p.importId} = ${importId}
-      AND ${isMemberAt} AND ${numberOf(p)} IN ${faultyLines(importId)}`,
-  ),
-  statement<OfImport>(
-    ({ importId }) => sql`DELETE FROM ${p} WHERE ${p.importId} = ${importId}
-      AND ${numberOf(p)} IN ${faultyLines(importId)}`,
-  ),
-  statement<OfImport>(
-    ({ importId }) => sql`DELETE FROM ${g} WHERE ${g.importId} = ${importId} AND ${g.sourceId} NOT IN (
-      SELECT ${m.groupSourceId} FROM ${m} WHERE ${m.importId} = ${importId})`,
+  deleteMembers,
+  makeDeletion<OfImport>(p, ({ importId }) => sql`${numberOf(p)} IN ${faultyLines(importId)}`),
+  makeDeletion<OfImport>(
+    g,
+    ({ importId }) => sql`${g.sourceId} NOT IN (SELECT ${m.groupSourceId} FROM ${m} WHERE ${m.importId} = ${importId})`,
   ),
 ];
 
@@ -147,7 +151,7 @@ async function setTableRowsAside(tx: Queryable, importId: ImportId): Promise<Row
   if ((await findRows(tx, findOtherFaults, values)).length > 0) return null;
   await run(tx, insertTwins, values);
   await run(tx, insertFaulty, values);
-  for (const removal of removals) await run(tx, removal, values);
+  for (const remove of removals) await remove(tx, values);
   return count(tx, values);
 }
 

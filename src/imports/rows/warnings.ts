@@ -2,7 +2,7 @@ import { literal, makeFind, makeFindOne, sql, table } from "../../platform/datab
 import type { Parameters, Part, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { ImportFormat, ImportMode } from "../formats/format.ts";
 import type { ImportId } from "../state/record.ts";
-import { isPerson } from "../formats/staging.ts";
+import { isPerson, staged } from "../formats/staging.ts";
 
 export type WarningKind =
   | "CLASS_MISSING"
@@ -24,9 +24,7 @@ type ImportWarning = {
 type Subject = { id: ImportId; format: ImportFormat; mode: ImportMode; fileName: string };
 type Values = { importId: ImportId; listsClasses: boolean; personFile: string; groupFile: string };
 
-const p = table("stagedPerson", "p");
-const g = table("stagedGroup", "g");
-const m = table("stagedMembership", "m");
+const { p, g, m } = staged;
 
 // What spreadsheets make of 5-1 or 1.5., also abbreviated and as a number of days.
 const date = String.raw`^(\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}[. -]+(jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[kc]t|nov|de[zc])[a-zé]*\.?([ -]\d{2,4})?|(jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[kc]t|nov|de[zc])[a-zé]*\.?[ -]+\d{2,4})$`;

@@ -78,16 +78,14 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
     });
   };
   const send = async (url: URL, sent: Omit<Sent, "timeoutMs">): Promise<Answer> => {
-    const refusal = findRefusal(url, policy);
-    if (refusal !== null) throw refusal;
+    refuseUnsafe(url, policy);
     return dispatch(await (agent ??= makeAgent()), url, { ...sent, timeoutMs });
   };
   return {
     post: (url, { headers, body, mostBytes = keptBytes }) => send(url, { method: "POST", headers, body, mostBytes }),
     get: (url, { headers, mostBytes }) => send(url, { method: "GET", headers, body: null, mostBytes }),
     async open(url, { method, headers, body = null, signal }) {
-      const refusal = findRefusal(url, policy);
-      if (refusal !== null) throw refusal;
+      refuseUnsafe(url, policy);
       const sent = { origin: url.origin, path: url.pathname + url.search, method, headers, body, signal };
       const answer = await (await (agent ??= makeAgent())).request(sent);
       return { status: answer.statusCode, headers: answer.headers, body: answer.body };
@@ -97,8 +95,7 @@ export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { t
 }
 
 async function checkReachable(url: URL, policy: OutboundPolicy): Promise<void> {
-  const refusal = findRefusal(url, policy);
-  if (refusal !== null) throw refusal;
+  refuseUnsafe(url, policy);
   if (isIP(bareHost(url)) !== 0) return;
   await new Promise<void>((resolve, reject) => {
     makeCheckedLookup(policy)(url.hostname, { all: true }, (error) => {
@@ -109,12 +106,12 @@ async function checkReachable(url: URL, policy: OutboundPolicy): Promise<void> {
 }
 
 // Literal addresses are not resolved, so the connection's lookup does not check them.
-function findRefusal(url: URL, policy: OutboundPolicy): RefusedTarget | null {
+function refuseUnsafe(url: URL, policy: OutboundPolicy): void {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && (policy.allowHttp ?? policy.allowPrivateAddresses)))
-    return new RefusedTarget("it is called over https only");
-  if (url.username !== "" || url.password !== "") return new RefusedTarget("it holds a user name or password");
+    throw new RefusedTarget("it is called over https only");
+  if (url.username !== "" || url.password !== "") throw new RefusedTarget("it holds a user name or password");
   const host = bareHost(url);
-  return isIP(host) === 0 || isReachable(host, policy) ? null : new RefusedTarget("its address is not public");
+  if (isIP(host) !== 0 && !isReachable(host, policy)) throw new RefusedTarget("its address is not public");
 }
 
 const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");

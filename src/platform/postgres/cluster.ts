@@ -61,7 +61,12 @@ export async function makeCluster(
   removeUnfinished(place);
   const unfinished = mkdtempSync(join(place, unfinishedName));
   if (user) chownSync(unfinished, user.uid, user.gid);
-  await fillOrRemove(unfinished, fill);
+  try {
+    await fill(unfinished);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    throw error;
+  }
   giveTo(user, unfinished);
   renameSync(unfinished, folder);
   if (place !== dataDir) symlinkSync(folder, join(dataDir, "postgres"));
@@ -82,6 +87,9 @@ export function writeAccessRules({ folder, user }: Cluster): void {
 }
 
 export const databaseRole = "schultor";
+
+export const urlOf = (database: string, socketFolder: string): string =>
+  `postgresql://${databaseRole}@localhost/${database}?host=${encodeURIComponent(socketFolder)}`;
 
 export function checkVersion({ folder }: Cluster, binariesVersion: string): void {
   const file = join(folder, "PG_VERSION");
@@ -123,15 +131,6 @@ function localeFlags(version: string): string[] {
   return Number(version) >= 17
     ? ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     : ["--locale=C.UTF-8"];
-}
-
-async function fillOrRemove(folder: string, fill: (folder: string) => Promise<void>): Promise<void> {
-  try {
-    await fill(folder);
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    throw error;
-  }
 }
 
 function giveTo(user: ServerUser, folder: string): void {

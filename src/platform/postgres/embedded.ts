@@ -13,6 +13,7 @@ import {
   type Cluster,
   findUserFor,
   takeOver,
+  urlOf,
 } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers, startPostmaster } from "./postmaster.ts";
@@ -145,10 +146,6 @@ function openSocketFolder({ folder, user }: Cluster): { folder: string; remove()
   const short = mkdtempSync(join(tmpdir(), "schultor-"));
   if (user) chownSync(short, user.uid, user.gid);
   return { folder: short, remove: () => rmSync(short, { recursive: true, force: true }) };
-}
-
-function urlOf(database: string, socketFolder: string): string {
-  return `postgresql://${databaseRole}@localhost/${database}?host=${encodeURIComponent(socketFolder)}`;
 }
 
 async function makeDatabase(maintenanceUrl: string): Promise<void> {

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, readlinkSync, renameSync
 import { basename, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Binaries } from "./binaries.ts";
-import { type Cluster, databaseRole } from "./cluster.ts";
+import { type Cluster, databaseRole, urlOf } from "./cluster.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 /** Marks our servers on their command line, so that a later start recognises them. */
@@ -164,7 +164,7 @@ export function findRunningServer(dataDir: string): string | null {
   if (!existsSync(file)) return null;
   const [pid, , , , socketFolder, , , status] = readFileSync(file, "utf8").split("\n");
   if (!isAlive(Number(pid)) || status?.trim() !== "ready" || !socketFolder) return null;
-  return `postgresql://${databaseRole}@localhost/${databaseRole}?host=${encodeURIComponent(socketFolder)}`;
+  return urlOf(databaseRole, socketFolder);
 }
 
 function isAlive(pid: number): boolean {

@@ -9,40 +9,21 @@ type Pool = { totalCount: number; idleCount: number; waitingCount: number };
 export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];
+  const timed = <Label extends string>(name: string, help: string, labelNames: Label[], buckets = seconds) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  const counted = <Label extends string>(name: string, help: string, label: Label) =>
+    new Counter({ name, help, labelNames: [label], registers });
+  const help = "Time to answer a request, by operation.";
+  const helpOfJobs = "Time a job ran, by job and outcome.";
+  const helpOfSignIns =
+    "Sign-in attempts with a password or a school's own login (`upstream_failed`, `upstream_refused`), by outcome.";
   return {
     registry,
-    httpSeconds: new Histogram({
-      name: "http_request_duration_seconds",
-      help: "Time to answer a request, by operation.",
-      labelNames: ["operation", "method", "status"],
-      buckets: seconds,
-      registers,
-    }),
-    jobSeconds: new Histogram({
-      name: "job_duration_seconds",
-      help: "Time a job ran, by job and outcome.",
-      labelNames: ["job", "outcome"],
-      buckets: [...seconds, 30, 60, 300],
-      registers,
-    }),
-    signIns: new Counter({
-      name: "sign_ins_total",
-      help: "Sign-in attempts with a password or a school's own login (`upstream_failed`, `upstream_refused`), by outcome.",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    webhookAttempts: new Counter({
-      name: "webhook_attempts_total",
-      help: "Requests to the endpoints of apps, by outcome.",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    tokensIssued: new Counter({
-      name: "tokens_issued_total",
-      help: "Answered token requests, by grant type.",
-      labelNames: ["grant"],
-      registers,
-    }),
+    httpSeconds: timed("http_request_duration_seconds", help, ["operation", "method", "status"]),
+    jobSeconds: timed("job_duration_seconds", helpOfJobs, ["job", "outcome"], [...seconds, 30, 60, 300]),
+    signIns: counted("sign_ins_total", helpOfSignIns, "outcome"),
+    webhookAttempts: counted("webhook_attempts_total", "Requests to the endpoints of apps, by outcome.", "outcome"),
+    tokensIssued: counted("tokens_issued_total", "Answered token requests, by grant type.", "grant"),
   };
 }
 

@@ -61,14 +61,8 @@ export type Answered = {
 };
 
 /** Gives a request an id, a log line and metrics. A well-formed X-Request-Id is kept. Runs before express. */
-export function makeRequestWatch({
-  clock,
-  log,
-  metrics,
-  nameOperation,
-  pathWords,
-  onAnswered,
-}: Watching): (req: IncomingMessage, res: ServerResponse) => void {
+export function makeRequestWatch(watching: Watching): (req: IncomingMessage, res: ServerResponse) => void {
+  const { clock, log, metrics, nameOperation, pathWords, onAnswered } = watching;
   return (req, res) => {
     const startedAt = performance.now();
     const given = req.headers["x-request-id"];
@@ -80,44 +74,19 @@ export function makeRequestWatch({
       const seconds = (performance.now() - startedAt) / 1000;
       const path = url.replace(/[?#].*$/s, "");
       const { operation = nameOperation(method, path), clientId, readPersonId, code, message, traceId } = locals;
-      metrics.httpSeconds.observe(
-        { operation: operation ?? "other", method: knownMethod(method), status: res.statusCode },
-        seconds,
-      );
+      const { statusCode: status } = res;
+      metrics.httpSeconds.observe({ operation: operation ?? "other", method: knownMethod(method), status }, seconds);
       const durationMs = Math.round(seconds * 10_000) / 10;
       const maskedPath = maskPath(path, pathWords, operation !== undefined);
       const maskedUrl = `${maskedPath}${maskQuery(url)}`;
-      const { statusCode: status } = res;
-      onAnswered?.({
-        operation,
-        clientId,
-        readPersonId,
-        code,
-        message,
-        requestId,
-        url,
-        maskedUrl,
-        status,
-        durationMs,
-      });
+      const caller = { operation, clientId, readPersonId };
+      onAnswered?.({ ...caller, code, message, requestId, url, maskedUrl, status, durationMs });
       if (!log.isLevelEnabled("info") || path.startsWith("/health/") || path === "/metrics") return;
-      const refused = res.statusCode >= 400 ? { shortCode: shortCodeOf(requestId) } : {};
+      const refused = status >= 400 ? { shortCode: shortCodeOf(requestId) } : {};
       const cut = res.writableFinished ? {} : { cut: true };
-      log.info(
-        {
-          requestId,
-          method,
-          path: maskedPath,
-          status: res.statusCode,
-          durationMs,
-          operation,
-          clientId,
-          ...refused,
-          ...cut,
-          ...(traceId === undefined ? {} : { traceId }),
-        },
-        "request",
-      );
+      const traced = traceId === undefined ? {} : { traceId };
+      const answered = { requestId, method, path: maskedPath, status, durationMs, operation, clientId };
+      log.info({ ...answered, ...refused, ...cut, ...traced }, "request");
     });
   };
 }
