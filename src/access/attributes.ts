@@ -43,8 +43,11 @@ type Protected = "person" | "school";
 
 const ofPeople: readonly AppAttribute[] = ["PERSON_NAME", "SOURCE_SYSTEM_IDENTIFIER"];
 
+/** An app's record and, for one person or one school, the items that are withheld there. */
+type RecordReader = Columns<"attributes"> & { held: Sql };
+
 /** The reading app: its client id, or its record if the statement has it. */
-type Reader = Value | PeopleReader | Columns<"attributes" | "clientId">;
+type Reader = Value | PeopleReader | Columns<"attributes" | "clientId"> | RecordReader;
 
 const app = table("app", "v_reader");
 
@@ -63,6 +66,7 @@ function isReadable(reader: Reader, attribute: AppAttribute, from: object): Sql 
 
 function isWithheld(reader: Reader, attribute: AppAttribute, { id }: Columns<"id">): Sql {
   if ("client" in reader) return isWithheldOf(reader, attribute, id);
+  if ("held" in reader) return sql`${literal(attribute)} = ANY (${reader.held})`;
   const [client, isAny] =
     "attributes" in reader ? [reader.clientId, isAnythingWithheld] : [reader, isWithheldAnywhere(reader, attribute)];
   const holds = ofPeople.includes(attribute) ? isWithheldFrom : isWithheldAt;

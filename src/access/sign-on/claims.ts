@@ -50,6 +50,7 @@ const addressOf = (s: Columns<"address" | "addressAddition" | "city" | "zipCode"
     'zipCode', ${s.zipCode})`;
 
 const app = table("app", "v_spelling");
+const reader = table("app", "reader");
 
 /**
  * SQL value: the code of the role in the spelling of Schulconnex that the app is registered for. The app is read by a
@@ -61,23 +62,34 @@ export const schulconnexRole = (client: Value, role: Sql): Sql => sql`(
     WHEN 'V1_7' THEN CASE ${role} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'Extern' END
     ELSE CASE ${role} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'NLehr' END END)`;
 
-export const subjectOf = (client: Value, personId: Value): Sql => sql`(
+/** SQL relation: the items that the schools withhold from the app, empty if none. */
+const heldAt = (client: Value, schools: Sql): Sql =>
+  sql`LATERAL (SELECT coalesce(${withheldItems(client, schools)}, '{}') AS items OFFSET 0)`;
+
+/** For one person: a list would read the app and what is withheld for each of them. */
+export const subjectOf = (client: Value, personId: Value): Sql => {
+  const ofPerson = { attributes: reader.attributes, held: sql`held.items` };
+  const ofSchool = { attributes: reader.attributes, held: sql`held_here.items` };
+  return sql`(
   SELECT json_build_object('id', ${appIdOf(client, p.id)}, 'role', ${p.role},
     'schulconnexRole', ${schulconnexRole(client, p.role)},
-    'name', ${granted(client, "PERSON_NAME", p, nameOf)},
+    'name', ${granted(ofPerson, "PERSON_NAME", p, nameOf)},
     'schools', (
       SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name},
-        'officialId', ${granted(client, "SCHOOL_OFFICIAL_ID", s, ({ officialId }) => officialId)},
-        'location', ${granted(client, "SCHOOL_LOCATION", s, locationOf)},
-        'address', ${granted(client, "SCHOOL_ADDRESS", s, addressOf)},
-        'schoolingLevel', ${granted(client, "SCHOOLING_LEVEL", s, ({ schoolingLevel }) => schoolingLevel)})), '[]')
-      FROM ${a} JOIN ${s} ON ${s.id} = ${a.schoolId} WHERE ${a.personId} = ${p.id}),
+        'officialId', ${granted(ofSchool, "SCHOOL_OFFICIAL_ID", s, ({ officialId }) => officialId)},
+        'location', ${granted(ofSchool, "SCHOOL_LOCATION", s, locationOf)},
+        'address', ${granted(ofSchool, "SCHOOL_ADDRESS", s, addressOf)},
+        'schoolingLevel', ${granted(ofSchool, "SCHOOLING_LEVEL", s, ({ schoolingLevel }) => schoolingLevel)})), '[]')
+      FROM ${a} JOIN ${s} ON ${s.id} = ${a.schoolId} CROSS JOIN ${heldAt(client, s.id)} AS held_here
+      WHERE ${a.personId} = ${p.id}),
     'groups', (
       SELECT
         coalesce(json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}) ORDER BY ${g.sortKey}, ${g.id}), '[]')
       ${fromShownGroupsOf(client, p.id)}),
-    'withheld', ${withheldItems(client, schoolsOf(p.id))})
-  FROM ${p} WHERE ${p.id} = ${personId})`;
+    'withheld', nullif(held.items, '{}'))
+  FROM ${p} LEFT JOIN ${reader} ON ${reader.clientId} = ${client} CROSS JOIN ${heldAt(client, schoolsOf(p.id))} AS held
+  WHERE ${p.id} = ${personId})`;
+};
 
 type Pair = { clientId: ClientId; personId: PersonId };
 

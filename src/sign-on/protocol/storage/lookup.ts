@@ -97,6 +97,7 @@ const interactionsByHash = statement<{ idHashes: Buffer[] }>(
   ({ idHashes }) => sql`
     SELECT ${fields<InteractionRow>({
       ...foundColumns(interaction),
+      rule: sql`NULL`, // findAnswers reads it, once the person is known
       place: sql`asked.place::int`,
       app: appOf(interactionClient),
       logo: logoOf(interactionClient),
@@ -186,6 +187,7 @@ const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds:
   ({ kinds, idHashes, clientIds, now }) => sql`
     SELECT ${fields<TokenRow>({
       ...foundColumns(token),
+      rule: sql`NULL`, // of sessions only
       place: sql`asked.place::int`,
       isThere: sql`${token.kind} IS NOT NULL`,
       app: appOf(askedClient),
