@@ -4,7 +4,8 @@ import { gradeOfNames, type PersonId, type SchoolId } from "../../directory/inde
 import { recordAudit, recordAuditFrom } from "../../events/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../../platform/database/db.ts";
-import { empty, fields, findRows, join, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { asynchronous, empty, fields, findRows, join, run, sql, statement } from "../../platform/database/sql.ts";
+import { table, update } from "../../platform/database/sql.ts";
 import type { Parameters, Sql, Value } from "../../platform/database/sql.ts";
 import {
   giveBackSteps,
@@ -241,7 +242,7 @@ const useStatement = makeForCount((count) =>
           ${given.personId}::uuid AS person_id, ${given.schoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
           json_build_object('cardId', ${given.cardId}::uuid) AS detail, is_first),
       ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "login_card_used", ["schoolId", "detail"])})`])}
-      SELECT FROM used`;
+      SELECT FROM used WHERE ${asynchronous}`;
   }, `sign-in-card-use.${count}`),
 );
 

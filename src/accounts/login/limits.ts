@@ -1,5 +1,6 @@
 import type { PersonId } from "../../directory/index.ts";
-import { fields, findRows, join, type Queryable, run, sql, statement } from "../../platform/database/sql.ts";
+import { asynchronous, fields, findRows, join, run, sql, statement } from "../../platform/database/sql.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import {
   type Bucket,
   type BucketParameters,
@@ -166,7 +167,7 @@ const succeedStatement = makeForCount((count) =>
         sql`seen AS (${seen(sql`standing`, sql`(SELECT count(*) FROM origin) >= 0`)})`,
         sql`forgotten AS (${forgotten(sql`seen`)})`,
       ])}
-      SELECT FROM standing`;
+      SELECT FROM standing WHERE ${asynchronous}`;
   }, `sign-in-succeed.${count}`),
 );
 

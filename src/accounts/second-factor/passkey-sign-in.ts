@@ -5,7 +5,8 @@ import { recordAuditFrom } from "../../events/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { makeSealed } from "../../platform/crypto/seal.ts";
 import type { Db } from "../../platform/database/db.ts";
-import { fields, findRows, join, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { asynchronous, fields, findRows, join, run, sql, statement } from "../../platform/database/sql.ts";
+import { table, update } from "../../platform/database/sql.ts";
 import {
   type Bucket,
   type BucketParameters,
@@ -169,6 +170,6 @@ const useStatement = makeForCount((count) =>
           ${given.personId}::uuid AS person_id, ${given.homeSchoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
           json_build_object('factorId', ${given.id}::uuid) AS detail),
       ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "passkey_used", ["schoolId", "detail"])})`])}
-      SELECT FROM used`;
+      SELECT FROM used WHERE ${asynchronous}`;
   }, `sign-in-passkey-use.${count}`),
 );

@@ -24,24 +24,50 @@ beforeAll(async () => {
   cardUrl = (made.body as components["schemas"]["MadeLoginCards"]).cards[0]!.url!;
 });
 
-/** The statements of a sign-on to an app that the person has used before, from the authorization to the tokens. */
-async function readStatements(browser: Browser, answer: (page: Shown) => Promise<Shown>): Promise<string[]> {
+async function record(run: () => Promise<unknown>): Promise<pg.QueryConfig[]> {
   const query = vi.spyOn(pg.Client.prototype, "query");
   try {
-    const asked = askFor(world.service, app);
-    const back = new URL((await answer(await browser.open(asked.address))).url);
-    const { status } = await exchange(world.service, app, { browser, asked, back });
-    expect(status).toBe(200);
-    return query.mock.calls.map(([statement]) => nameOf(statement));
+    await run();
+    return query.mock.calls.map(([made]: unknown[]) => (typeof made === "string" ? { text: made } : made)) as never;
   } finally {
     query.mockRestore();
   }
 }
 
-function nameOf(statement: unknown): string {
-  const { name, text } = typeof statement === "string" ? { text: statement } : (statement as pg.QueryConfig);
-  return name?.replace(/\.[0-9a-f]{16}$/, "") ?? `not prepared: ${text}`;
+/** A sign-on to an app that the person has used before, from the authorization to the tokens. */
+async function signOn(browser: Browser, answer: (page: Shown) => Promise<Shown>): Promise<void> {
+  const asked = askFor(world.service, app);
+  const back = new URL((await answer(await browser.open(asked.address))).url);
+  const { status } = await exchange(world.service, app, { browser, asked, back });
+  expect(status).toBe(200);
 }
+
+const nameOf = ({ name, text }: pg.QueryConfig): string =>
+  name?.replace(/\.[0-9a-f]{16}$/, "") ?? `not prepared: ${text}`;
+
+const readStatements = async (...given: Parameters<typeof signOn>): Promise<string[]> =>
+  (await record(() => signOn(...given))).map(nameOf);
+
+/** The statements that wait for the disk. */
+const waitingOf = (made: pg.QueryConfig[]): string[] =>
+  made
+    .filter(({ text }) => /INSERT INTO|UPDATE [a-z_]+ |DELETE FROM/.test(text) && !text.includes("synchronous_commit"))
+    .map(nameOf);
+
+test("of a sign-on with a password, a card or a session only the exchange waits for the disk, and a sign-out waits", async () => {
+  const { service, login } = world;
+  const [browser, another] = [makeBrowser(service.url), makeBrowser(service.url)];
+  const withPassword = () => signOn(browser, (page) => browser.submit(page, "/login", login));
+  const withCard = () => signOn(another, async () => another.submit(await another.open(cardUrl), "/card"));
+  const again = () => signOn(browser, (page) => Promise.resolve(page));
+  for (const run of [withPassword, withCard, again])
+    expect(waitingOf(await record(run))).toEqual(["sign-on.useTokens"]);
+  const signOut = async () => {
+    const shown = await browser.open(`${service.url}/oauth2/sessions/logout`);
+    await browser.submit(shown, "/logout/confirm");
+  };
+  expect(waitingOf(await record(signOut))).toEqual(["sign-on.write"]);
+});
 
 test("a sign-on with a session takes four statements: one reads and one writes, at the authorization and at the exchange", async () => {
   const { browser } = await getUserTokens(world.service, app, world.login);

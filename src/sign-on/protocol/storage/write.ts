@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { makeUuid } from "../../../platform/crypto/ids.ts";
 import {
+  asynchronous,
   findRows,
   join,
   sql,
@@ -69,7 +70,7 @@ export type Outcome = "written" | "gone" | "ended";
 export async function writeArtifacts(db: Queryable, write: Write): Promise<Outcome> {
   const names = partNames.filter((name) => isNeeded[name](write));
   if (names.length === 0) return "written";
-  const found = findStatement(names, write.returned.length);
+  const found = findStatement(names, { buckets: write.returned.length, waits: !isUnfinished(write) });
   const [row] = await findRows<{ outcome: Outcome }>(db, found, toGiven(write));
   return row!.outcome;
 }
@@ -83,6 +84,15 @@ const isNeeded = {
   logout: ({ logout }: Write) => logout !== null,
   returned: ({ returned }: Write) => returned.length > 0,
 };
+
+/**
+ * Whether a crash may lose the write: the sign-on then begins anew. The exchange of the code waits for the disk, and so
+ * for all that was written before.
+ */
+const isUnfinished = ({ puts, removals, session, notices, logout }: Write): boolean =>
+  puts.some(({ kind }) => kind === "AuthorizationCode") &&
+  removals.every(({ kind }) => kind === "Interaction") &&
+  !(session.kind === "ended" || notices.length > 0 || logout);
 
 type PartName = keyof typeof isNeeded;
 const partNames = Object.keys(isNeeded) as PartName[];
@@ -172,25 +182,27 @@ const parts: Record<PartName, (given: Parameters, conditions: Conditions, bucket
 
 const isThere = { removal: sql`EXISTS (SELECT FROM removal)`, sessionChange: sql`EXISTS (SELECT FROM session_change)` };
 
-function makeStatement(names: readonly PartName[], buckets: number): Statement<Given> {
+type Form = { buckets: number; waits: boolean };
+
+function makeStatement(names: readonly PartName[], { buckets, waits }: Form): Statement<Given> {
   const isRemoved = names.includes("removal") ? isThere.removal : sql`true`;
   const isWritten = names.includes("sessionChange") ? isThere.sessionChange : isRemoved;
   const made = statement<Given>((given) => {
     const expressions = names.map((name) => parts[name](given, { isRemoved, isWritten }, buckets));
     const outcome = sql`CASE WHEN ${isWritten} THEN 'written' WHEN ${isRemoved} THEN 'ended' ELSE 'gone' END`;
-    return sql`WITH ${join(expressions, ", ")} SELECT ${outcome} AS outcome`;
+    return sql`WITH ${join(expressions, ", ")} SELECT ${outcome} AS outcome WHERE ${waits ? sql`true` : asynchronous}`;
   });
   return { ...made, name: `sign-on.write.${hash("sha256", made.text, "hex").slice(0, 16)}` };
 }
 
-// One per combination of parts and bucket count that requests need: a handful.
+// One per combination that requests need: a handful.
 const made = new Map<string, Statement<Given>>();
 
-function findStatement(names: readonly PartName[], buckets: number): Statement<Given> {
-  const key = `${names.join(" ")} ${buckets}`;
+function findStatement(names: readonly PartName[], form: Form): Statement<Given> {
+  const key = `${names.join(" ")} ${form.buckets} ${form.waits}`;
   const known = made.get(key);
   if (known) return known;
-  const statementOfParts = makeStatement(names, buckets);
+  const statementOfParts = makeStatement(names, form);
   made.set(key, statementOfParts);
   return statementOfParts;
 }
