@@ -13,30 +13,18 @@ type Joined<Modules> = Modules extends [infer First, ...infer Rest] ? First & Jo
 
 /** Loads the handlers of the operations of each tag; a program that calls one operation loads no others. */
 const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<Id> }> } = {
-  Agreements: () =>
-    join(
-      import("./agreements/agreements.ts"),
-      import("./agreements/receipts.ts"),
-      import("./agreements/school-agreements.ts"),
-    ),
+  Agreements: () => join(import("./agreements/agreements.ts"), import("./agreements/school-agreements.ts")),
   Apps: () =>
     join(
       import("./apps/app-answers.ts"),
       import("./apps/app-changes.ts"),
       import("./apps/apps.ts"),
       import("./apps/id-moves.ts"),
-      import("./apps/scope-requests.ts"),
     ),
   Audit: () => import("./privacy/audit.ts"),
   "Data requests": () => import("./privacy/data-requests.ts"),
-  Grants: () =>
-    join(
-      import("./apps/app-views.ts"),
-      import("./apps/catalogue.ts"),
-      import("./apps/grants.ts"),
-      import("./apps/usage.ts"),
-    ),
-  Groups: () => join(import("./groups/groups.ts"), import("./groups/members.ts")),
+  Grants: () => join(import("./apps/app-views.ts"), import("./apps/grants.ts"), import("./apps/usage.ts")),
+  Groups: () => import("./groups/groups.ts"),
   Handovers: () => import("./schools/handovers.ts"),
   Imports: () =>
     join(
@@ -54,9 +42,8 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
     ),
   Logins: () =>
     join(
-      import("./credentials/passwords.ts"),
-      import("./people/sign-in-steps.ts"),
       import("./people/logins.ts"),
+      import("./people/sign-in-steps.ts"),
       import("./people/sessions.ts"),
       import("./schools/settings.ts"),
     ),
@@ -68,7 +55,6 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
       import("./people/logins.ts"),
       import("./people/people.ts"),
       import("./people/sessions.ts"),
-      import("./privacy/disclosures.ts"),
       import("./privacy/person-data.ts"),
     ),
   Retention: () => import("./schools/retention.ts"),
@@ -84,13 +70,7 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
   Schools: () => join(import("./privacy/processing-record.ts"), import("./schools/schools.ts")),
   Staff: () => join(import("./operator/today.ts"), import("./staff/staff.ts")),
   Usage: () => import("./apps/usage.ts"),
-  Webhooks: () =>
-    join(
-      import("./apps/apps.ts"),
-      import("./webhooks/deliveries.ts"),
-      import("./webhooks/endpoints.ts"),
-      import("./webhooks/listeners.ts"),
-    ),
+  Webhooks: () => join(import("./apps/apps.ts"), import("./webhooks/deliveries.ts"), import("./webhooks/endpoints.ts")),
 };
 
 export const operationIds = Object.keys(staffOperations) as OperationId[];

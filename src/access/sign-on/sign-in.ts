@@ -7,7 +7,7 @@ import type { Parameter, Queryable, Sql } from "../../platform/database/sql.ts";
 import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "../change-tracking/index.ts";
 import { hasCode } from "../change.ts";
 import type { ClientId } from "../token.ts";
-import { monthOf } from "../usage/months.ts";
+import { monthOf } from "../usage/by-school.ts";
 import { countSignInsFrom } from "../usage/seats.ts";
 
 type SignIn = { clientId: ClientId; personId: PersonId; at: Date };

@@ -1,6 +1,6 @@
 import type { SchoolId } from "../../directory/index.ts";
 import { fields, makeFind, sql, table } from "../../platform/database/sql.ts";
-import type { Columns, Parameters, Queryable, Sql } from "../../platform/database/sql.ts";
+import type { Columns, Parameters, Queryable, Sql, Value } from "../../platform/database/sql.ts";
 import type { ClientId } from "../token.ts";
 
 type Pair = { clientId: ClientId; appName: string; schoolId: SchoolId; schoolName: string; place: string };
@@ -52,3 +52,9 @@ export function makeListBySchool<Counts extends object, Given extends object>(
   return (db: Queryable, { after, ...given }: Asked & { after: SchoolPosition | undefined }) =>
     list(db, { ...given, ...after } as unknown as Asked & Partial<SchoolPosition>);
 }
+
+/** SQL: the first moment of the month of a time, in UTC. */
+export const monthOf = (at: Value): Sql => sql`date_trunc('month', ${at}::timestamptz, 'UTC')`;
+
+/** SQL: its first day. */
+export const firstDayOf = (at: Value): Sql => sql`(${monthOf(at)} AT TIME ZONE 'UTC')::date`;

@@ -3,7 +3,7 @@ import type { AppAttribute, GrantKey, WithheldItem } from "../../access/index.ts
 import type { Change } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
-import { presentReceipt } from "./receipts.ts";
+import { presentReceipt } from "./agreements.ts";
 import { answerRecord, changeInDirectory } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 

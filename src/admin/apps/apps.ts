@@ -1,19 +1,15 @@
 import * as access from "../../access/index.ts";
-import type { App, AppProfile, ClientId } from "../../access/index.ts";
+import type { App, AppProfile, ClientId, ScopeRequest } from "../../access/index.ts";
 import { adviseSent, type SentParameter } from "../../platform/advice/sign-on/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
 import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
-import {
-  listApiRequests as listRequests,
-  listSignOnAttempts as listAttempts,
-  type ApiRequest,
-  type SignOnAttempt,
-  type SignOnStep,
-} from "../../traffic/index.ts";
-import { answerRecord } from "../change.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
-import { ownAppsOf, reachesApp } from "../reached.ts";
+import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } from "../../traffic/index.ts";
+import type { ApiRequest, SignOnAttempt, SignOnStep } from "../../traffic/index.ts";
+import { answerRecord, commit, commitCreated, differenceOf } from "../change.ts";
+import type { AdminHandler, Schemas, AdminDeps, AdminRequest } from "../handler.ts";
+import { ownAppsOf, reachesApp, readChosen } from "../reached.ts";
+import { recordDifference } from "../../events/index.ts";
 
 export type AdminApp = Schemas["AdminApp"];
 
@@ -86,3 +82,39 @@ export const listApiRequests: AdminHandler<"listApiRequests"> = async ({ db }, {
   const filter = { clientId, requestId: query["request-id"], onlyRefused: query["only-refused"] };
   return page.answer(await listRequests(db, { ...filter, ...page.range }), presentRequest);
 };
+
+const presentScopeRequest = (request: ScopeRequest) => present("ScopeRequest", request);
+
+export const requestScopes: AdminHandler<"requestScopes"> = (deps, request) =>
+  commitCreated(deps, request, async (tx) => {
+    const { clientId, body, origin } = request;
+    return { body: presentScopeRequest(await access.requestScopes(tx, { clientId, ...body }, origin)) };
+  });
+
+export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps, request) => {
+  const { query, reach, page } = request;
+  const { clientId } = await readChosen(deps.db, reach, { app: query.app });
+  const among = reach.all ? undefined : [...reach.clientIds];
+  const found = await access.listScopeRequests(deps.db, { clientId, among, state: query.state, ...page.range });
+  return page.answer(found, presentScopeRequest);
+};
+
+type Decision = AdminRequest<"approveScopeRequest" | "refuseScopeRequest">;
+
+const decide =
+  (state: "APPROVED" | "REFUSED") =>
+  (deps: AdminDeps, request: Pick<Decision, "scopeRequestId" | "body" | "origin" | "keep">) =>
+    commit(deps, request, async (tx) => {
+      const { scopeRequestId, body, origin } = request;
+      const { allowLoopbackHttp, demandsAgreements } = deps;
+      const decision = { id: scopeRequestId, state, note: body?.note ?? null };
+      const rules = { ...origin, allowLoopbackHttp, demandsAgreements };
+      const { before, after } = await access.decideScopeRequest(tx, decision, rules);
+      const { scopes } = (await access.findApp(tx, after.clientId))!;
+      const difference = differenceOf(presentScopeRequest(before), presentScopeRequest(after));
+      await recordDifference(tx, origin, { ...difference, after: { ...difference.after, scopesOfApp: scopes } });
+      return { status: 200 as const, body: presentScopeRequest(after) };
+    });
+
+export const approveScopeRequest: AdminHandler<"approveScopeRequest"> = decide("APPROVED");
+export const refuseScopeRequest: AdminHandler<"refuseScopeRequest"> = decide("REFUSED");

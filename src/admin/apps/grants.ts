@@ -1,5 +1,14 @@
 import * as access from "../../access/index.ts";
-import type { ClientId, GrantKey, GrantSettings, SignOnAudience, ViewTimes } from "../../access/index.ts";
+import { appNotFound, findInCatalogue, listCatalogue as list } from "../../access/index.ts";
+import type {
+  ClientId,
+  GrantKey,
+  GrantSettings,
+  SignOnAudience,
+  ViewTimes,
+  AppReads,
+  CatalogueApp,
+} from "../../access/index.ts";
 import { findSchool, type GroupId, type PersonRole, type SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
@@ -9,6 +18,7 @@ import { answerRecord, changeInDirectory } from "../change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { refuseUnknownApp, schoolUnknown } from "../reached.ts";
+import { presentSuspension } from "./apps.ts";
 
 type Grant = Schemas["Grant"];
 
@@ -133,4 +143,45 @@ export const deleteGrant: AdminHandler<"deleteGrant"> = (deps, request) => {
     record: (tx) => readGrant(tx, key),
     work: (change) => access.withdrawGrant(change, key),
   });
+};
+
+export const presentCatalogueGrant = (grant: NonNullable<CatalogueApp["grant"]>) =>
+  present("CatalogueGrant", {
+    signOn: presentAudience(grant.signOn),
+    signOnGroups: grant.signOnGroupNames,
+    sync: grant.sync,
+    syncedGroups: grant.syncedGroupNames,
+  });
+
+function presentApp(found: CatalogueApp, reads: AppReads | null) {
+  const { scopes, attributes, grant, lastSignInAt, lastCallAt, ...app } = found;
+  return present("CatalogueApp", {
+    ...app,
+    suspension: presentSuspension(app),
+    hasTile: app.loginUrl !== null,
+    scopes,
+    attributes,
+    grant: grant && presentCatalogueGrant(grant),
+    reads,
+    lastSignInAt,
+    lastCallAt,
+  });
+}
+
+export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request) => {
+  const { schoolId, query, page } = request;
+  const store = storeOf(deps.db);
+  const { search, granted } = query;
+  const found = await list(store, { schoolId, search, granted, ...page.range });
+  return page.answer(
+    found,
+    (app) => presentApp(app, null),
+    ({ place }) => place,
+  );
+};
+
+export const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { schoolId, clientId }) => {
+  const found = await findInCatalogue(storeOf(db), { schoolId, clientId });
+  if (found === null) throw appNotFound();
+  return answerRecord(presentApp(found, found.reads), ["lastSignInAt", "lastCallAt"]);
 };

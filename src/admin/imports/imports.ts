@@ -17,7 +17,7 @@ import type { AdminHandler } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { refuseUnknownSchool } from "../reached.ts";
 import { getReachedPerson } from "../whose-person.ts";
-import { changeByDifference } from "./differences.ts";
+import { changeByDifference } from "./import-record.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";
 
 const importsPath = "/admin/v1/imports";

@@ -21,7 +21,7 @@ import { storeOf } from "../../platform/database/db.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { searchTermsOf, type Page } from "../page.ts";
-import { changeByDifference, showDifference } from "./differences.ts";
+import { changeByDifference, showDifference } from "./import-record.ts";
 import { findOfSchool, importReach, presentFault } from "./import-record.ts";
 
 type Lists =

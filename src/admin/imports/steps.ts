@@ -16,7 +16,7 @@ import { storeOf } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { AdminHandler } from "../handler.ts";
 import { presentViewChanges } from "../view-changes.ts";
-import { changeByDifference, showDifference } from "./differences.ts";
+import { changeByDifference, showDifference } from "./import-record.ts";
 import { countLeavers, findOfSchool, importReach, presentImport } from "./import-record.ts";
 
 export const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request) => {

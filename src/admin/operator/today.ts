@@ -12,8 +12,8 @@ import { findSomeImports } from "../../imports/index.ts";
 import { importReach } from "../imports/import-record.ts";
 import { presentFailing } from "../imports/roster-connections.ts";
 import { refuseUnknownSchool } from "../reached.ts";
-import { readSchoolLoginTasks } from "./today-logins.ts";
-import { mapFirst, shownOfEach, type Some } from "./today-some.ts";
+import { readSchoolLoginTasks } from "./today-sql.ts";
+import { mapFirst, shownOfEach, type Some } from "./today-sql.ts";
 import { findToday, type TodayFound } from "./today-sql.ts";
 
 const dayMs = 86_400_000;

@@ -1,14 +1,16 @@
-import type { PersonId } from "../../directory/index.ts";
+import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import * as accounts from "../../accounts/index.ts";
-import { refuseHigherHolder, refuseLastOperatorLeaves } from "../../staff/index.ts";
+import { makePasswords, type MadeLogin, type PasswordsFor } from "../../accounts/index.ts";
+import { refuseHigherHolder, refuseLastOperatorLeaves, listHigherHolders } from "../../staff/index.ts";
 import { changeRecord, commitDone, tagOf, type ChangeRequest } from "../change.ts";
 import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { passing, readPerson } from "./person-record.ts";
 import { refuseOtherSchool } from "../reached.ts";
-import { getReachedPerson } from "../whose-person.ts";
+import { getReachedPerson, listGuests } from "../whose-person.ts";
+import { readGroup } from "../groups/groups.ts";
 
 type Login = NonNullable<Schemas["StoredLogin"]>;
 
@@ -131,3 +133,30 @@ export const listSecondFactors: AdminHandler<"listSecondFactors"> = async ({ db 
 
 export const revokeSecondFactors: AdminHandler<"revokeSecondFactors"> = (deps, request) =>
   changeWithPerson(deps, request, accounts.revokeSecondFactorsIn);
+
+type PasswordsRequest = Pick<AdminRequest<"createGroupPasswords">, "origin" | "keep" | "caller">;
+
+function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: PasswordsRequest, asked: PasswordsFor) {
+  return makePasswords(db, asked, {
+    origin,
+    listRefused: async (tx, personIds) => {
+      const higher = await listHigherHolders(tx, { personIds, mine: caller.roles, now: origin.at });
+      return new Set([...higher, ...(await listGuests(tx, { schoolId: asked.schoolId, personIds }))]);
+    },
+    finish: async (tx, made: MadeLogin[]) => {
+      return keep(tx, { status: 200 as const, body: made.map((login) => present("NamedLoginSecret", login)) });
+    },
+  });
+}
+
+export const createSchoolPasswords: AdminHandler<"createSchoolPasswords"> = (deps, request) => {
+  const { schoolId, body } = request;
+  return makeFor(deps, request, { schoolId, onlyMissing: body.onlyMissing, roles: body.roles });
+};
+
+export const createGroupPasswords: AdminHandler<"createGroupPasswords"> = async (deps, request) => {
+  const { groupId, body, reach } = request;
+  const { schoolId } = await readGroup(deps.db, reach, groupId);
+  const { onlyMissing, personIds } = body;
+  return makeFor(deps, request, { schoolId: schoolId as SchoolId, onlyMissing, groupId, personIds });
+};

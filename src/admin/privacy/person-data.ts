@@ -1,18 +1,17 @@
-import { listAppsOfPerson, listReportsOf } from "../../access/index.ts";
+import { listAppsOfPerson, listReportsOf, listDisclosures, type Disclosure } from "../../access/index.ts";
 import { findPerson, listDataRequests, noteExport, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../../events/index.ts";
 import { listPersonImports } from "../../imports/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type RecordStore } from "../../platform/database/db.ts";
+import { withPrismaTransaction, type RecordStore, type PrismaDb } from "../../platform/database/db.ts";
 import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../../platform/http/index.ts";
 import { recordAtHome } from "../../accounts/index.ts";
 import * as signOn from "../../sign-on/index.ts";
 import type { StoredEntry } from "../../sign-on/index.ts";
 import { everything, isReached, listRoles, type Reach } from "../../staff/index.ts";
-import { listDeliveriesOf } from "../../webhooks/index.ts";
+import { listDeliveriesOf, type DeliveryOfSubject } from "../../webhooks/index.ts";
 import { findLineNames, presentLine } from "./audit.ts";
 import { presentDataRequest } from "./data-requests.ts";
-import { readDisclosures } from "./disclosures.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { readLogin } from "../people/logins.ts";
 import { presentPersonImport, schoolsOf } from "../imports/imports.ts";
@@ -20,6 +19,56 @@ import { readExemption, readPeriods } from "../schools/retention.ts";
 import { readPerson } from "../people/person-record.ts";
 import { presentAppOfPerson, presentConsent, presentSession } from "../people/sessions.ts";
 import { presentRole } from "../staff/staff.ts";
+import { getReachedPerson } from "../whose-person.ts";
+
+/** Limit for deliveries of one person. */
+const mostDeliveries = 1000;
+
+type Known = { schools: ReadonlyMap<SchoolId, string>; deliveries: readonly DeliveryOfSubject[] };
+
+function presentDisclosure({ periods, ...one }: Disclosure, reach: Reach, { schools, deliveries }: Known) {
+  const sent = deliveries.find(({ clientId, state }) => clientId === one.clientId && state === "DELIVERED");
+  const named = (id: SchoolId): { id: SchoolId; name: string }[] => {
+    const name = schools.get(id);
+    return name !== undefined && isReached(reach, { schools: [id] }) ? [{ id, name }] : [];
+  };
+  const isOlder = (since: Date): boolean => since <= one.recordedSince;
+  return present("Disclosure", {
+    ...one,
+    periods: periods.map(({ since, until, attributes, schoolIds, agreed }) => ({
+      since: isOlder(since) ? null : since,
+      until,
+      attributes,
+      schools: schoolIds.flatMap(named),
+      agreements: agreed.flatMap(({ schoolId, since: acceptedAt, ...agreement }) =>
+        named(schoolId).map((school) => ({ ...agreement, acceptedAt, school })),
+      ),
+    })),
+    lastSentAt: sent?.finishedAt ?? null,
+  });
+}
+
+type Asked = { personId: PersonId; now: Date; reach: Reach; deliveries: readonly DeliveryOfSubject[] };
+
+/** What apps could learn about the person, with a function that presents it. */
+export async function readDisclosures(db: PrismaDb, { personId, now, reach, deliveries }: Asked) {
+  const found = await listDisclosures(db.pool, { personId, now });
+  const ids = [...new Set(found.flatMap(({ periods }) => periods.flatMap(({ schoolIds }) => schoolIds)))];
+  const rows = await db.prisma.school.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
+  const known = {
+    schools: new Map(rows.map(({ id, name }) => [id as SchoolId, name])),
+    deliveries,
+  };
+  return { found, presentOne: (one: Disclosure) => presentDisclosure(one, reach, known) };
+}
+
+export const listDisclosuresOfPerson: AdminHandler<"listDisclosuresOfPerson"> = async (deps, request) => {
+  const { personId, reach, origin, page } = request;
+  await getReachedPerson(deps.db, reach, personId);
+  const deliveries = await listDeliveriesOf(deps.db.pool, { subjectId: personId, limit: mostDeliveries });
+  const { found, presentOne } = await readDisclosures(deps.db, { personId, now: origin.at, reach, deliveries });
+  return page.answerFrom(found, presentOne, ({ place }) => place);
+};
 
 /** Limit for audit lines and times. */
 const most = 10_000;

@@ -5,7 +5,7 @@ import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import * as privacy from "../../privacy/index.ts";
 import type { Activity, DataCategory, Days, PeopleCategory, Words } from "../../privacy/index.ts";
-import { presentCatalogueGrant } from "../apps/catalogue.ts";
+import { presentCatalogueGrant } from "../apps/grants.ts";
 import { answerRecord } from "../change.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
 import { refuseOtherSchool } from "../reached.ts";

@@ -7,7 +7,7 @@ import { commitCreated } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { refuseUnknownSchool } from "../reached.ts";
 import { roleForbids } from "../rights.ts";
-import { secretNoticeDays } from "../operator/today-logins.ts";
+import { secretNoticeDays } from "../operator/today-sql.ts";
 import {
   changeConnection,
   connectionTag,

@@ -1,6 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { attributeNames } from "../frame/index.ts";
-import type { Download, PageRequest, PageView, Redirect } from "../frame/index.ts";
+import { attributeNames, type Download, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { app } from "./app.ts";
 
 type SchoolAgreement = AdminSchemas["SchoolAgreement"];
@@ -58,7 +57,7 @@ export async function showAgreement(request: PageRequest): Promise<PageView> {
     address: at(agreement),
     appAddress: at(app),
     receipts: items,
-    receiptsAddress: at("/admin/schools/:schoolId/agreements"),
+    receiptsAddress: at(receipts),
     more: more(at(agreement)),
   };
   return { title: t("agreement.title", { app: read.app.name }), view: "agreement", model };
@@ -118,3 +117,34 @@ export async function loadDocument(
   const file = await call("getAgreementPdf", { path: { agreementId: version?.id ?? "" } });
   return { file, type: "application/pdf", name: `${name}.pdf` };
 }
+
+export const receipts = "/admin/schools/:schoolId/agreements";
+
+export async function listReceipts(request: PageRequest) {
+  const { items, more } = await request.list("listAgreementReceipts");
+  const address = request.at(receipts);
+  const model = { receipts: items, address, more: more(address) };
+  return { title: request.t("receipts.title"), view: "receipts", model };
+}
+
+export async function showReceipt({ call, at, t }: PageRequest) {
+  const { receipt, schoolName, agreement } = await call("getAgreementReceipt");
+  const model = { receipt, schoolName, agreement, address: `${at(receipts)}/${receipt.id}`, list: at(receipts) };
+  const title = t("receipts.one", { app: receipt.appName, version: receipt.version });
+  return { title, view: "receipt", model };
+}
+
+export const printReceipt = async ({ call, locale, t }: PageRequest): Promise<Download> => ({
+  file: await call("printAgreementReceipt", { query: { language: locale } }),
+  type: "application/pdf",
+  name: `${t("receipts.file")}.pdf`,
+});
+
+export const loadReceipt = async ({ call, t }: PageRequest): Promise<Download> => ({
+  file: JSON.stringify(await call("getAgreementReceipt"), null, 2),
+  type: "application/json",
+  name: `${t("receipts.file")}.json`,
+});
+
+export const loadReceiptDocument = async (request: PageRequest): Promise<Download> =>
+  loadDocument(request, (await request.call("getAgreementReceipt")).agreement);

@@ -2,20 +2,19 @@ import { makeArea, onlyIf } from "../frame/index.ts";
 import * as agreements from "./agreement.ts";
 import { app, listCatalogue, showApp, showWithdrawal } from "./app.ts";
 import { changeGrant, showForm } from "./grant-form.ts";
-import * as receipts from "./receipts.ts";
 import { handView, showView } from "./view.ts";
 
 const { agreement } = agreements;
-const receipt = `${receipts.list}/:agreementReceiptId`;
+const receipt = `${agreements.receipts}/:agreementReceiptId`;
 
 /** `/admin/schools/:schoolId/apps`: the apps that a school can grant, and its grants. */
 export const appPages = makeArea({ folder: import.meta.dirname, page: "apps" }, (pages) => {
   pages.get("/admin/schools/:schoolId/apps", listCatalogue);
-  pages.get(receipts.list, onlyIf("listAgreementReceipts", receipts.listReceipts));
-  pages.get(receipt, onlyIf("getAgreementReceipt", receipts.showReceipt));
-  pages.get(`${receipt}/pdf`, onlyIf("printAgreementReceipt", receipts.printReceipt));
-  pages.get(`${receipt}/json`, onlyIf("getAgreementReceipt", receipts.loadReceipt));
-  pages.get(`${receipt}/document`, onlyIf("getAgreementReceipt", receipts.loadReceiptDocument));
+  pages.get(agreements.receipts, onlyIf("listAgreementReceipts", agreements.listReceipts));
+  pages.get(receipt, onlyIf("getAgreementReceipt", agreements.showReceipt));
+  pages.get(`${receipt}/pdf`, onlyIf("printAgreementReceipt", agreements.printReceipt));
+  pages.get(`${receipt}/json`, onlyIf("getAgreementReceipt", agreements.loadReceipt));
+  pages.get(`${receipt}/document`, onlyIf("getAgreementReceipt", agreements.loadReceiptDocument));
   pages.get(agreement, agreements.showAgreement);
   pages.post(agreement, agreements.changeAgreement, onlyIf("acceptAgreement", agreements.showAgreement));
   pages.get(`${agreement}/file`, agreements.loadAgreement);

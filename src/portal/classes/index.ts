@@ -1,5 +1,5 @@
 import { makeArea, onlyIf, redirectToSearch } from "../frame/index.ts";
-import { openClassList, showClassList } from "./class-list.ts";
+import { openClassList, showClassList } from "./group.ts";
 import { addGroup, classes, group, listClasses, showDeletion, showGroup, showNewGroup } from "./group.ts";
 import { giveLogins, makeOneCard, printCards, revokeCards, showLogins, showOneCard } from "./logins.ts";
 import { addMembers, member, showAddition, showMember } from "./group.ts";

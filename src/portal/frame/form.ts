@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Request, Response } from "express";
-import { hmac, type EncryptionKeys } from "../../platform/crypto/seal.ts";
+import { hmac, sealRepeatably, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
+import type { PersonId } from "../../directory/index.ts";
 
 const cookieName = "_portal";
 
@@ -57,3 +58,13 @@ export function isOwnForm(keys: EncryptionKeys, bound: Bound, req: Request): boo
     return sent.length === expected.length && timingSafeEqual(sent, expected);
   });
 }
+
+const purposeFor = (personId: PersonId): string => `address of ${personId}`;
+
+/** Encrypts a text for one reader; "" stays "", and equal texts give equal addresses. */
+export const hide = (keys: EncryptionKeys, reader: PersonId, text: string): string =>
+  text === "" ? "" : sealRepeatably(keys, purposeFor(reader), Buffer.from(text)).toString("base64url");
+
+/** Returns "" for a text that was not hidden for this reader. */
+export const reveal = (keys: EncryptionKeys, reader: PersonId, hidden: string): string =>
+  unseal(keys, purposeFor(reader), Buffer.from(hidden, "base64url"))?.toString() ?? "";

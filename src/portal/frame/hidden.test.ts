@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../directory/index.ts";
-import { hide, reveal } from "./hidden.ts";
+import { hide, reveal } from "./form.ts";
 
 test("what was typed stands in an address so that only its reader can read it", () => {
   const keys = [randomBytes(32)];

@@ -19,7 +19,6 @@ export * from "./form.ts";
 export { renderForLink, type LinkRequest } from "./frame.ts";
 export * from "./page-request.ts";
 export * from "./people.ts";
-export * from "./qr-codes.ts";
 export type { QrPath } from "./qr-path.ts";
 export * from "./read-form.ts";
 export * from "./upload.ts";

@@ -7,12 +7,12 @@ import type { Clock } from "../../platform/clock.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { callerOf } from "../../platform/http/index.ts";
 import { readLocale, type Locale, type Translate } from "../../platform/pages/index.ts";
-import type { AskedBy } from "../../platform/threads/index.ts";
+import { limitThreaded, type AskedBy } from "../../platform/threads/index.ts";
 import { makeCalls, type Calls, type Refused } from "./calls.ts";
-import { fieldOf, readTyped, type Typed } from "./form.ts";
-import { hide, reveal } from "./hidden.ts";
+import { fieldOf, readTyped, hide, reveal, type Typed } from "./form.ts";
 import type { Upload } from "./upload.ts";
 import { makeTimes, readZone, type Times } from "./zone.ts";
+import type { QrPath } from "./qr-path.ts";
 
 type Visitor = {
   personId: PersonId;
@@ -156,3 +156,9 @@ export function leavingOf({ res }: PageRequest): AbortSignal {
   res.once("close", () => leaving.abort());
   return leaving.signal;
 }
+
+/** Draws the QR code of each text. */
+export const drawQrPaths = limitThreaded<string[], QrPath[]>({
+  module: new URL("./qr-path.ts", import.meta.url),
+  seconds: 60,
+});

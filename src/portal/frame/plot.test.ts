@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drawLines, joinRest } from "./plot.ts";
+import { drawLines, joinRest } from "./figures.ts";
 
 test("the largest value stands below the top, zero at the bottom", () => {
   const { lines, rules } = drawLines([{ name: "a", values: [0, 7, 3] }]);

@@ -1,9 +1,9 @@
 import { makeArea, onlyIf } from "../frame/index.ts";
 import { mapColumns, showColumns } from "./columns.ts";
-import { handOutExport, showExport } from "./export.ts";
+import { handOutExport, showExport } from "./list.ts";
 import { showImport } from "./import.ts";
 import { exported, imports, ofSchool, one } from "./import-record.ts";
-import { handOutLeftOut, showLeftOut } from "./left-out.ts";
+import { handOutLeftOut, showLeftOut } from "./lists.ts";
 import { handOutTemplate, handIn, showImports } from "./list.ts";
 import { showChanges, showFaults, showLookAlikes, showViewChanges, showWarnings } from "./lists.ts";
 import { searchImportPeople, showPeople } from "./people.ts";

@@ -1,7 +1,7 @@
-import { rosterTemplate, schoolYearOf, type AdminSchemas } from "../../admin/index.ts";
-import { hasManySchools, refuseField } from "../frame/index.ts";
+import { rosterTemplate, schoolYearOf, rosterFormats, type AdminSchemas } from "../../admin/index.ts";
+import { hasManySchools, refuseField, leavingOf } from "../frame/index.ts";
 import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
-import { imports } from "./import-record.ts";
+import { imports, exported } from "./import-record.ts";
 
 type Scope = Pick<AdminSchemas["Import"], "mode" | "people">;
 
@@ -75,3 +75,21 @@ export const handOutTemplate = async ({ t }: PageRequest): Promise<Download> => 
   type: "text/csv; charset=utf-8",
   name: `${t("upload.templateName")}.csv`,
 });
+
+type RosterFormat = AdminSchemas["RosterFormat"];
+
+const listFormats = async () =>
+  Object.entries(await rosterFormats()).map(([name, format]) => ({ ...format, name: name as RosterFormat }));
+
+export async function showExport({ at, t, call }: PageRequest): Promise<PageView> {
+  await call("getSchool");
+  return { title: t("export.title"), view: "export", model: { base: at(exported), formats: await listFormats() } };
+}
+
+export async function handOutExport(request: PageRequest): Promise<Download> {
+  const { call, field, t } = request;
+  const format = (await listFormats()).find(({ name }) => name === field("format"));
+  if (format === undefined) throw refuseField("format", "invalid_request");
+  const file = await call("getRoster", { query: { format: format.name }, signal: leavingOf(request) });
+  return { file, type: "application/octet-stream", name: `${t("export.fileName")}.${format.extension}` };
+}

@@ -7,7 +7,7 @@ import { makeGuidePages, type AppGuides } from "./guides.ts";
 import * as ids from "./overview.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
 import { createSandbox, showOverview, showSandboxes } from "./overview.ts";
-import { readRegistration, registration, showRegistration } from "./registration.ts";
+import { readRegistration, registration, showRegistration } from "./list.ts";
 import { rotateSecret, scopes, secret, showScopes, showSecret } from "./scopes.ts";
 import { debugSignature, showSignature } from "./webhooks.ts";
 import { listLog, listRequests, listSignOns } from "./traffic.ts";

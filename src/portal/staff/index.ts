@@ -1,7 +1,18 @@
-import { listProposedTeachers, makeArea, nameOf, onlyIf, redirectToSearch } from "../frame/index.ts";
-import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
-import { findChoices, giveRole, isSearch, readRole, showNewRole, staffOf } from "./give.ts";
-import { type AdminSchemas, staffRoleNames, targetOfRole } from "../../admin/index.ts";
+import {
+  listProposedTeachers,
+  makeArea,
+  nameOf,
+  onlyIf,
+  redirectToSearch,
+  aboutOf,
+  makeChoices,
+  mostChoices,
+  pickable,
+  readChosen,
+  searchOf,
+} from "../frame/index.ts";
+import type { PageRequest, PageView, Redirect, Choices } from "../frame/index.ts";
+import { staffRoleNames, targetOfRole, type AdminSchemas } from "../../admin/index.ts";
 
 /** `/admin/schools/:schoolId/staff`, and `/admin/staff` of the whole service: who has which role, and accounts. */
 export const staffPages = makeArea({ folder: import.meta.dirname, page: "staff" }, (pages) => {
@@ -99,3 +110,83 @@ export async function addAccount(request: PageRequest): Promise<PageView> {
 
 export const givePassword = async (request: PageRequest): Promise<PageView> =>
   showSecret(request, "words.newPassword", await request.call("newPassword"));
+
+type RoleName = AdminSchemas["StaffRoleName"];
+
+/** The staff of one school, or of the whole service. */
+type Staff = {
+  schoolId: string | null;
+  address: string;
+  page: NonNullable<PageView["page"]>;
+  given: readonly RoleName[];
+};
+
+function staffOf({ permissions, param }: PageRequest): Staff {
+  const schoolId = param("schoolId") || null;
+  const given = permissions.rolesToGive(schoolId);
+  if (schoolId === null) return { schoolId, address: "/admin/staff", page: "operator_staff", given };
+  return { schoolId, address: `/admin/schools/${schoolId}/staff`, page: "staff", given };
+}
+
+const showNewRole = (request: PageRequest): Promise<PageView> =>
+  request.query("person") === "" && request.field("person") === "" ? showSearch(request) : showForm(request);
+
+async function showSearch(request: PageRequest): Promise<PageView> {
+  const { list, query, reveal, t } = request;
+  const { schoolId, address, page } = staffOf(request);
+  const search = reveal(query("q"));
+  const filters = { search, status: "ACTIVE", limit: 20, school: schoolId } as const;
+  const results = search === "" ? null : await list("listPeople", { query: filters });
+  const people =
+    results?.items.map((person) => ({ ...person, ...pickable(person, request), fullName: nameOf(person, request) })) ??
+    null;
+  const model = { address, search, people, isMore: results !== null && results.next !== null };
+  return { title: t("give.title"), view: "search", model, page };
+}
+
+async function showForm(request: PageRequest): Promise<PageView> {
+  const { call, field, query, t } = request;
+  const { address, page, given } = staffOf(request);
+  const personId = field("person") || query("person");
+  const [person, choices] = await Promise.all([call("getPerson", { path: { personId } }), findChoices(request)]);
+  const names = { name: nameOf(person, request), about: aboutOf(person, request) };
+  const model = { address, formAddress: `${address}/new`, person, ...names, given, ...choices };
+  return { title: t("give.title"), view: "give", model, page };
+}
+
+/** The schools or apps found for a role, and those chosen before. */
+async function findChoices(request: PageRequest): Promise<{ choices: Record<"school" | "app", Choices> | null }> {
+  const { call } = request;
+  if (staffOf(request).schoolId !== null) return { choices: null };
+  const filters = (name: string) => ({ query: { limit: mostChoices + 1, search: searchOf(request, name) } });
+  const [schools, apps] = await Promise.all([call("listSchools", filters("school")), call("listApps", filters("app"))]);
+  const choose = (name: string, results: { id: string; name: string }[]) =>
+    makeChoices(searchOf(request, name), results, readChosen(request, name));
+  const named = apps.map(({ clientId, name }) => ({ id: clientId, name }));
+  return { choices: { school: choose("school", schools), app: choose("app", named) } };
+}
+
+const isSearch = ({ field }: Pick<PageRequest, "field">): boolean => field("step") === "search";
+
+function readRole(request: PageRequest): Omit<AdminSchemas["StaffRoleInput"], "holder"> {
+  const { field, times } = request;
+  const { schoolId } = staffOf(request);
+  const [role, reason] = [field("role") as RoleName, field("reason")];
+  const endsAt = times.startOf(field("endsOn"), 1);
+  const schoolIds = schoolId === null ? readChosen(request, "school") : [schoolId];
+  const clientIds = readChosen(request, "app");
+  return {
+    role,
+    ...(targetOfRole(role) === "schools" && schoolIds.length > 0 && { schoolIds }),
+    ...(targetOfRole(role) === "apps" && clientIds.length > 0 && { clientIds }),
+    ...(reason !== "" && { reason }),
+    ...(endsAt !== null && { endsAt }),
+  };
+}
+
+async function giveRole(request: PageRequest): Promise<Redirect | PageView> {
+  if (isSearch(request)) return showForm(request);
+  const body = { holder: { personId: request.field("person") }, ...readRole(request) };
+  await request.call("giveStaffRole", { body });
+  return { to: staffOf(request).address, done: "roleGiven" };
+}

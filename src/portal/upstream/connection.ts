@@ -3,7 +3,7 @@ import { actOn, Refused, type PageRequest, type PageView, type Redirect } from "
 import { dayOf, readFilledIn, readRule, withTyped } from "./connection-form.ts";
 import type { Connection, Update } from "./connection-form.ts";
 import { base } from "./overview.ts";
-import { listProviderSteps } from "./provider-steps.ts";
+import { listProviderSteps } from "./connection-form.ts";
 
 export const one = `${base}/:connectionId`;
 

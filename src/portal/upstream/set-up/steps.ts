@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../../admin/index.ts";
 import { dayOf, isClaim, readClasses, readRule, readFilledIn, withTyped } from "../connection-form.ts";
 import type { Connection, Update } from "../connection-form.ts";
 import german from "../locales/de.json" with { type: "json" };
-import { listProviderSteps } from "../provider-steps.ts";
+import { listProviderSteps } from "../connection-form.ts";
 import { showUnusable, type LinkVisit, type Shown, type Redirect } from "./visit.ts";
 
 const steps = ["start", "provider", "values", "check", "result", "switch-on"] as const;
