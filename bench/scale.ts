@@ -21,9 +21,15 @@ import { openWorld, takeSample } from "./size/worlds.ts";
 import { password } from "./world/shape.ts";
 
 const { values } = parseArgs({
-  options: { people: { type: "string", default: "10000" }, count: { type: "string", default: "300" } },
+  options: {
+    people: { type: "string", default: "10000" },
+    count: { type: "string", default: "300" },
+    "warm-up": { type: "string", default: "1000" },
+  },
 });
 const count = Number(values.count);
+// So that code is compiled and each connection has planned its statements, as in a process that has run for a while.
+const warmUp = Number(values["warm-up"]);
 const connections = 16;
 const hashes = 30;
 
@@ -43,7 +49,7 @@ try {
   let next = connections;
 
   const inTurns = async (way: (connection: number) => Promise<void>, times = count): Promise<Cost> => {
-    await signOnInTurns(way, { connections, count: times / 4 });
+    await signOnInTurns(way, { connections, count: warmUp });
     return measureCost(web, world.db, () => signOnInTurns(way, { connections, count: times }));
   };
   const measures: Record<KindName, () => Promise<Cost>> = {
