@@ -44,11 +44,6 @@ async function readDraft(file: string): Promise<Schemas["AgreementInput"]> {
   }
 }
 
-const filed = (file: string, read: () => Promise<unknown>): Promise<Result> =>
-  writeNewFile(file, async () => ({ content: new Uint8Array((await read()) as ArrayBuffer) })).then(() =>
-    done(`Written to ${file}.`, { file }),
-  );
-
 export const verbs: Verbs = {
   draft: makeApiCommand({
     summary:
@@ -75,7 +70,11 @@ export const verbs: Verbs = {
     run: async ({ api }, { args: path, options: { file, language } }) => {
       if (file === undefined) return showReceipt(await bodyOf(api.GET(oneReceipt, { params: { path } })));
       const params = { path, query: omitUndefined({ language }) };
-      return filed(file, () => bodyOf(api.GET(`${oneReceipt}/pdf`, { params, parseAs: "arrayBuffer" })));
+      await writeNewFile(file, async () => {
+        const pdf: unknown = await bodyOf(api.GET(`${oneReceipt}/pdf`, { params, parseAs: "stream" }));
+        return { content: pdf as ReadableStream<Uint8Array> };
+      });
+      return done(`Written to ${file}.`, { file });
     },
   }),
 };

@@ -34,8 +34,8 @@ async function print({ api }: Service, { schoolId, file, body }: Printing): Prom
   const made = await writeNewFile(file, async () => {
     const cards = await bodyOf(api.POST(ofSchool, { params: { path, ...withIdempotencyKey() }, body }));
     const params = { path: { ...path, cardPrintId: cards.printId } };
-    const pdf: unknown = await bodyOf(api.POST(`${ofSchool}/prints/{cardPrintId}`, { params, parseAs: "arrayBuffer" }));
-    return { ...cards, content: new Uint8Array(pdf as ArrayBuffer) };
+    const pdf: unknown = await bodyOf(api.POST(`${ofSchool}/prints/{cardPrintId}`, { params, parseAs: "stream" }));
+    return { ...cards, content: pdf as ReadableStream<Uint8Array> };
   });
   return printed(file, made);
 }

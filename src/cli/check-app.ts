@@ -96,14 +96,8 @@ export const checkApp = makeOwnCommand({
       throw new UsageError("An app without a secret or keys of its own cannot read OneRoster.");
     const oneRoster = oneroster === undefined ? null : { authentication, waitSeconds: oneroster };
     const signOn = loginUrl === undefined ? null : { loginUrl, redirectUri: redirectUri!, sessionUrl, authentication };
-    const webhook =
-      webhookUrl === undefined
-        ? null
-        : {
-            url: webhookUrl,
-            secret: options.webhookSecret ?? defaults.webhookSecret,
-            newSecret: options.webhookNewSecret,
-          };
+    const { webhookSecret: secretOfCheck = defaults.webhookSecret, webhookNewSecret: newSecret } = options;
+    const webhook = webhookUrl === undefined ? null : { url: webhookUrl, secret: secretOfCheck, newSecret };
     const { checkApp: check } = await import("../../clients/tools/src/check-app/index.ts");
     const issuer = { port, clientId, waitSeconds: options.wait ?? 0 };
     return check({

@@ -3,10 +3,9 @@ import { checkApp } from "./check-app.ts";
 import { checkSchulconnex } from "./check-schulconnex.ts";
 import type { Commands } from "./command.ts";
 import { completion } from "./completion.ts";
-import { contractNouns } from "./contract-nouns.ts";
 import { listen } from "./listen.ts";
 import { logout } from "./remote-login.ts";
-import { partnerParts, remote } from "./partner-commands.ts";
+import { contractNouns, partnerParts, remote } from "./partner-commands.ts";
 import { serviceCommands } from "./service.ts";
 import { watchCommands } from "./watch.ts";
 

@@ -5,31 +5,29 @@ import type { Kind, Named } from "./names.ts";
 
 const notFound = (code: string, message: string) => new AppError("not_found", code, message);
 
-const ambiguous = (code: string, message: string, candidates: readonly string[]) =>
-  new AppError("conflict", code, [message, ...candidates.map((line) => `  ${line}`)].join("\n"));
+type Texts<Item> = { code: string; none: string; several: string; candidate: (item: Item) => string };
+
+/** Errors: not_found; conflict, which lists the candidates. */
+function only<Item extends { id: string }>(found: readonly Item[], { code, none, several, candidate }: Texts<Item>) {
+  const [one, ...others] = found;
+  if (one === undefined) throw notFound(`${code}_not_found`, none);
+  if (others.length === 0) return one.id;
+  const lines = found.map((item) => `  ${item.id}  ${candidate(item)}`);
+  throw new AppError("conflict", `${code}_ambiguous`, [several, ...lines].join("\n"));
+}
 
 type NamedGroup = { id: string; status: "ACTIVE" | "DELETED"; school: { officialId: string; name: string } };
 
-/** The only group of a name; deleted ones count where none is active. Errors: not_found, conflict. */
+/** The only group of a name; deleted ones count where none is active. */
 function onlyGroup(groups: readonly NamedGroup[], { text, name }: { text: string; name: string }): string {
   const active = groups.filter(({ status }) => status === "ACTIVE");
   const named = active.length > 0 ? active : groups;
-  const [only, ...others] = named;
-  if (only === undefined) throw notFound("group_not_found", `No group is called '${text}'.`);
-  if (others.length === 0) return only.id;
-  const candidates = named.map(({ id, school }) => `${id}  ${school.officialId}/${name}  ${school.name}`);
-  const message = `${named.length} groups are called '${name}'. Give the id of one:`;
-  throw ambiguous("group_ambiguous", message, candidates);
-}
-
-function onlyEndpoint(endpoints: readonly { id: string; url: string }[], clientId: string): string {
-  const [only, ...others] = endpoints;
-  if (only === undefined)
-    throw notFound("webhook_endpoint_not_found", `'${clientId}' is neither the id of an endpoint nor an app with one.`);
-  if (others.length === 0) return only.id;
-  const candidates = endpoints.map(({ id, url }) => `${id}  ${url}`);
-  const message = `The app has ${endpoints.length} endpoints. Give the id of one:`;
-  throw ambiguous("webhook_endpoint_ambiguous", message, candidates);
+  return only(named, {
+    code: "group",
+    none: `No group is called '${text}'.`,
+    several: `${named.length} groups are called '${name}'. Give the id of one:`,
+    candidate: ({ school }) => `${school.officialId}/${name}  ${school.name}`,
+  });
 }
 
 type Find = (service: Service, text: string, schoolId: string | undefined) => Promise<string>;
@@ -94,7 +92,12 @@ const findEndpoint: Find = async ({ api }, clientId) => {
     if (error instanceof AppError && error.status === 404) return [];
     throw error;
   });
-  return onlyEndpoint(endpoints, clientId);
+  return only(endpoints, {
+    code: "webhook_endpoint",
+    none: `'${clientId}' is neither the id of an endpoint nor an app with one.`,
+    several: `The app has ${endpoints.length} endpoints. Give the id of one:`,
+    candidate: ({ url }) => url,
+  });
 };
 
 const finders: Readonly<Record<Kind, Find>> = {

@@ -1,11 +1,37 @@
+import described from "../../generated/openapi/admin-commands.json" with { type: "json" };
 import { checkApp } from "./check-app.ts";
 import { checkSchulconnex } from "./check-schulconnex.ts";
-import type { Commands, NounEntry } from "./command.ts";
+import type { Commands, NounEntry, Verbs } from "./command.ts";
 import { completion } from "./completion.ts";
-import { partnerNouns, type Parts } from "./contract-nouns.ts";
+import type { ContractCommand, Extensions } from "./contract-commands.ts";
 import { listen } from "./listen.ts";
 import { login, logout } from "./remote-login.ts";
 import { watchCommands } from "./watch.ts";
+
+/** What is written by hand for a noun: verbs that join several operations, and additions to those of the contract. */
+type Part = { verbs?: Verbs; extensions?: Extensions };
+type Parts = Readonly<Record<string, () => Promise<Part>>>;
+
+type Described = { summary: string; isForPartners?: boolean; verbs: Readonly<Record<string, ContractCommand>> };
+const nouns = Object.entries(described as unknown as Readonly<Record<string, Described>>);
+
+async function loadVerbs(verbs: Described["verbs"], part: Parts[string] | undefined): Promise<Verbs> {
+  const { makeContractCommand } = await import("./contract-commands.ts");
+  const { verbs: byHand = {}, extensions = {} } = (await part?.()) ?? {};
+  const made = Object.entries(verbs).map(([verb, command]) => [verb, makeContractCommand(command, extensions[verb])]);
+  return { ...(Object.fromEntries(made) as Verbs), ...byHand };
+}
+
+/** The nouns of the admin contract, or those of them that partners use. */
+export const contractNouns = (parts: Parts, areForPartners = false): Commands =>
+  Object.fromEntries(
+    nouns
+      .filter(([, { isForPartners = false }]) => isForPartners || !areForPartners)
+      .map(([name, { summary, verbs }]): [string, NounEntry] => [
+        name,
+        { summary, load: async () => ({ verbs: await loadVerbs(verbs, parts[name]) }) },
+      ]),
+  );
 
 /** What nouns of the contract have beside it, by the noun. */
 export const partnerParts: Parts = {
@@ -24,7 +50,7 @@ export const remote: NounEntry = {
 
 /** What the package for partners has: commands that need neither a database nor another module of the service. */
 export const partnerCommands: Commands = {
-  ...partnerNouns(partnerParts),
+  ...contractNouns(partnerParts, true),
   remote,
   login,
   "check-app": checkApp,
