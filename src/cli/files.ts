@@ -36,10 +36,13 @@ export async function readKeyFile(file: string): Promise<PublicKey[]> {
 }
 
 /** Errors: UsageError. */
-export const openFile = (path: string): Promise<Blob> =>
-  openAsBlob(path).catch(() => {
+export async function openFile(path: string): Promise<Blob> {
+  try {
+    return await openAsBlob(path);
+  } catch {
     throw new UsageError(`The file '${path}' cannot be read.`);
-  });
+  }
+}
 
 /** The body of a request that sends a file as it is. */
 export const sendFile = (file: Blob) => ({
