@@ -9,6 +9,7 @@ import { takeCommands } from "./generate-commands.ts";
 import { inlineEnums } from "./inline-enums.ts";
 import { inlineExamples } from "./inline-examples.ts";
 import { makeOneRoster11 } from "./oneroster-1.1.ts";
+import { takeLabels } from "./property-labels.ts";
 import { listShapes } from "./record-shapes.ts";
 import { writeStaffOperations } from "./staff-operations.ts";
 import { runProgram } from "./run-program.ts";
@@ -25,9 +26,11 @@ export async function generateContracts(root: string): Promise<void> {
   const files = roots.map((file) => join("openapi", file));
   await runProgram("redocly", ["bundle", ...files, "--ext", "json", "--output", out], root);
   const bundles = new Map<string, Document>();
+  const labels = new Map<string, object>();
   for (const file of roots) {
     const name = file.replace(/\.yaml$/, "");
     const bundle = JSON.parse(await readFile(join(out, `${name}.json`), "utf8")) as Document;
+    labels.set(name, takeLabels(bundle));
     deriveSchemas(bundle);
     inlineExamples(bundle, join(root, "openapi", "examples"));
     bundles.set(name, bundle);
@@ -63,10 +66,14 @@ export async function generateContracts(root: string): Promise<void> {
   const shapesFile = "admin-shapes.json";
   await writeFile(join(out, shapesFile), `${JSON.stringify(listShapes(bundles.get("admin")!), null, 1)}\n`);
 
+  const labelsFile = "property-labels.json";
+  await writeFile(join(out, labelsFile), `${JSON.stringify(labels.get("admin"), null, 1)}\n`);
+
   const current = new Set([...bundles.keys()].flatMap((name) => [`${name}.yaml`, `${name}.json`, `${name}.ts`]));
   current.add(staffOperations);
   current.add(auditActions);
   current.add(commandsFile);
   current.add(shapesFile);
+  current.add(labelsFile);
   for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
 }

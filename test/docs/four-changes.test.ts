@@ -30,14 +30,12 @@ const property = (limit: string) => `properties:
     description: A short name of the school; null if it has none.
     example: Goethe
 `;
-const labelled = (language: string, label: string): Edit =>
-  after('"property": {\n', `src/portal/frame/locales/${language}.json`, `        "shortName": "${label}",\n`);
-
 /** What a reader types, by section of the guide. */
 const typed: Readonly<Record<string, Edit[]>> = {
   "A property of a school": [
     ["openapi/schemas/School.yaml", property(""), "properties:\n"],
     ["openapi/schemas/School.yaml", "required: [shortName, ", "required: ["],
+    after("x-labels:\n", "openapi/schemas/SchoolInput.yaml", "  shortName: { en: Short name, de: Kurzname }\n"),
     ["openapi/schemas/SchoolInput.yaml", property("\n    maxLength: 20"), "properties:\n"],
     after("value:\n", "openapi/examples/GoetheGymnasium.yaml", "  shortName: null\n"),
     after(
@@ -51,8 +49,6 @@ const typed: Readonly<Record<string, Edit[]>> = {
       "src/access/change-tracking/snapshot.ts",
       "    short_name: hash(s.shortName),\n",
     ),
-    labelled("en", "Short name"),
-    labelled("de", "Kurzname"),
     ["openapi/released/changelog.yaml", entry("idm", "School"), "next:\n"],
     ["openapi/released/changelog.yaml", entry("webhooks", "SchoolEvent"), "next:\n"],
     ["openapi/released/changelog.yaml", entry("admin", "AdminSchool, SchoolInput, SchoolUpdate"), "next:\n"],

@@ -9,13 +9,19 @@ function readTexts(folder: string, locale: string): Texts {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Texts) : {};
 }
 
+/** What the contract calls its properties. */
+const labels = JSON.parse(readFileSync("generated/openapi/property-labels.json", "utf8")) as Record<string, Texts>;
+
 /** The texts of a folder by their keys, such as `people.title`. */
 export function listTexts(folder: string, locale: string): Map<string, string> {
   const flatten = (texts: Texts, path: string): [string, string][] =>
     Object.entries(texts).flatMap(([key, text]) =>
       typeof text === "string" ? [[path + key, text]] : flatten(text, `${path}${key}.`),
     );
-  return new Map(flatten(readTexts(folder, locale), ""));
+  return new Map([
+    ...flatten(readTexts(folder, locale), ""),
+    ...(folder === "src/portal/frame" ? flatten(labels[locale]!, "frame.difference.property.") : []),
+  ]);
 }
 
 /** One key for the plural forms of a text. */

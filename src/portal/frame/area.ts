@@ -11,10 +11,9 @@ import { exceptFor, Refused, unlessDone } from "./calls.ts";
 import { isFromOtherSite, isOwnForm, makeFormToken, nameBrowser, readTyped } from "./form.ts";
 import { renderFramed, renderSessionEnded, type Framed } from "./frame.ts";
 import type { CurrentPage } from "./navigation.ts";
-import german from "./locales/de.json" with { type: "json" };
-import english from "./locales/en.json" with { type: "json" };
 import { openVisit, requestIdOf, type FrameDeps, type PageRequest } from "./page-request.ts";
 import { readForm, type FieldName } from "./read-form.ts";
+import { frameTexts } from "./texts.ts";
 import { readUpload } from "./upload.ts";
 
 export type PageView = {
@@ -146,8 +145,8 @@ export const redirectToSearch =
 /** The texts of an area, with those of the frame. */
 export const addFrameTexts = (texts: Record<Locale, Texts>) =>
   makeTranslator({
-    de: addTexts(addTexts(german, { frame: schoolTexts.de }), texts.de),
-    en: addTexts(addTexts(english, { frame: schoolTexts.en }), texts.en),
+    de: addTexts(addTexts(frameTexts.de, { frame: schoolTexts.de }), texts.de),
+    en: addTexts(addTexts(frameTexts.en, { frame: schoolTexts.en }), texts.en),
   });
 
 const takeUpload: RequestHandler = async (req, res, next) => {

@@ -1,3 +1,4 @@
+import labels from "../../../generated/openapi/property-labels.json" with { type: "json" };
 import type { AdminSchemas } from "../../admin/index.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -39,7 +40,7 @@ function flatten(record: object, way = ""): Map<string, unknown> {
 }
 
 type SchoolProperty = Exclude<keyof AdminSchemas["SchoolUpdate"], "location">;
-const known: Record<string, string> = german.frame.difference.property satisfies Record<SchoolProperty, string>;
+const known = { ...german.frame.difference.property, ...(labels.de satisfies Record<SchoolProperty, string>) };
 const values = german.frame.difference.value as Record<string, string>;
 
 /** A text in a language becomes `What the app does (de)`. */

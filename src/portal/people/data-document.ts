@@ -1,8 +1,7 @@
 // Runs in a thread.
 import { startTaggedPdf, type TaggedPdf } from "../../platform/text/tagged-pdf.ts";
 import { addTexts, makeTranslator, type Locale } from "../../platform/pages/index.ts";
-import frameGerman from "../frame/locales/de.json" with { type: "json" };
-import frameEnglish from "../frame/locales/en.json" with { type: "json" };
+import { frameTexts } from "../frame/texts.ts";
 import { makeTimes } from "../frame/zone.ts";
 import { writeLetter, type Letter, type LetterOptions } from "./data-letter.ts";
 import type { PersonData, Section } from "./data-sections.ts";
@@ -19,7 +18,7 @@ export type DataDocument = LetterOptions & {
 };
 
 const margin = 62;
-const translator = makeTranslator({ de: addTexts(frameGerman, german), en: addTexts(frameEnglish, english) });
+const translator = makeTranslator({ de: addTexts(frameTexts.de, german), en: addTexts(frameTexts.en, english) });
 
 export default async function writeDocument({ data, as, zone, now, ...options }: DataDocument): Promise<Buffer> {
   const read = JSON.parse(Buffer.from(data).toString()) as PersonData;
