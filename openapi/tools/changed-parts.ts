@@ -16,11 +16,16 @@ function essence(document: Document, node: unknown, members = false): unknown {
   if (typeof $ref === "string" && !$ref.startsWith("#/components/schemas/"))
     return essence(document, followed(document, $ref));
   return Object.fromEntries(
-    Object.entries(node)
-      .filter(([key]) => members || !(words.has(key) || forTheService.has(key)))
-      .map(([key, value]) => [key, essence(document, value, named.has(key) && !Array.isArray(value))]),
+    comparedKeys(node, members).map((key) => {
+      const value = (node as Record<string, unknown>)[key];
+      return [key, essence(document, value, named.has(key) && !Array.isArray(value))];
+    }),
   );
 }
+
+/** The keys of a node without those that are for people or for the service; `members` have names of ours. */
+export const comparedKeys = (node: object, members: boolean): string[] =>
+  Object.keys(node).filter((key) => members || !(words.has(key) || forTheService.has(key)));
 
 const followed = (document: Document, $ref: string): unknown =>
   $ref

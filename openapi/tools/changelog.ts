@@ -1,8 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
+import { parseArgs } from "node:util";
+import { format, resolveConfig } from "prettier";
+import { parse, stringify } from "yaml";
 import { z } from "zod";
 import type { Changelog } from "../../src/publish/index.ts";
+import { listAdditions, type Addition } from "./added-properties.ts";
 import { listChangedParts } from "./changed-parts.ts";
 import { allDocumentNames, bundleFolder, readDocument, releasedFolders, releasesFolder } from "./document.ts";
 
@@ -34,16 +37,17 @@ export function readChangelog(text = readFileSync(changelogFile, "utf8")): Chang
 /** Names of the parts in which each contract differs from its last release. */
 export type ChangedParts = Record<string, string[]>;
 
-export function findChangedParts(released = releasedFolders, bundles = bundleFolder): ChangedParts {
-  return Object.fromEntries(
-    allDocumentNames(bundles).map((name) => {
-      const after = readDocument(join(bundles, `${name}.yaml`));
-      const old = released.map((folder) => join(folder, `${name}.yaml`)).find((file) => existsSync(file));
-      const before = old === undefined ? { info: after.info, paths: {}, components: {} } : readDocument(old);
-      return [name, listChangedParts(before, after)];
-    }),
-  );
-}
+export const findChangedParts = (): ChangedParts =>
+  Object.fromEntries(readContracts().map(({ name, before, after }) => [name, listChangedParts(before, after)]));
+
+/** Each contract as it was released and as it is. */
+const readContracts = () =>
+  allDocumentNames(bundleFolder).map((name) => {
+    const after = readDocument(join(bundleFolder, `${name}.yaml`));
+    const old = releasedFolders.map((folder) => join(folder, `${name}.yaml`)).find((file) => existsSync(file));
+    const before = old === undefined ? { info: after.info, paths: {}, components: {} } : readDocument(old);
+    return { name, before, after };
+  });
 
 /** What is wrong with `next`: parts that differ and that no entry names, and parts that entries name for nothing. */
 export function checkChangelog({ next }: Changelog, changed: ChangedParts): string[] {
@@ -67,9 +71,47 @@ export function checkChangelog({ next }: Changelog, changed: ChangedParts): stri
   return [...missing, ...idle];
 }
 
+/** Describes added properties in an entry for `next`; the same property of several schemas in one sentence. */
+export function describeAdditions(contract: string, additions: ReadonlyMap<string, readonly Addition[]>): string {
+  const schemas = new Map<string, string[]>();
+  for (const [schema, added] of additions)
+    for (const { name, description } of added) {
+      const sentence = JSON.stringify([name, description ?? ""]);
+      schemas.set(sentence, [...(schemas.get(sentence) ?? []), `\`${schema}\``]);
+    }
+  const sentences = [...schemas].map(([sentence, names]) => {
+    const [name, description] = JSON.parse(sentence) as [string, string];
+    return `\`${name}\` of ${names.join(", ")}${description && `: ${description.replace(/\.$/, "")}`}.`;
+  });
+  const entry = { contracts: [contract], kind: "added", parts: [...additions.keys()], what: sentences.join(" ") };
+  const lines = stringify({ ...entry, who: "nobody", action: "nothing" }, { lineWidth: 0 })
+    .trimEnd()
+    .split("\n");
+  return lines.map((line, index) => `${index === 0 ? "  - " : "    "}${line}\n`).join("");
+}
+
+/** Writes the entries of what was added to schemas, as far as no entry names them. */
+async function writeAdditions(): Promise<void> {
+  const { next } = readChangelog();
+  const entries = readContracts().flatMap(({ name, before, after }) => {
+    const told = new Set(next.filter(({ contracts }) => contracts.includes(name)).flatMap(({ parts }) => parts));
+    const additions = [...listAdditions(before, after)].filter(([schema]) => !told.has(schema));
+    return additions.length === 0 ? [] : [describeAdditions(name, new Map(additions))];
+  });
+  if (entries.length === 0) return;
+  const text = readFileSync(changelogFile, "utf8").replace(/^next:.*\n/m, () => `next:\n${entries.join("")}`);
+  writeFileSync(
+    changelogFile,
+    await format(text, { ...(await resolveConfig(changelogFile)), filepath: changelogFile }),
+  );
+}
+
 if (import.meta.main) {
+  const { values } = parseArgs({ options: { write: { type: "boolean", default: false } } });
+  if (values.write) await writeAdditions();
   const faults = checkChangelog(readChangelog(), findChangedParts());
   for (const fault of faults) console.error(`openapi/released/changelog.yaml: ${fault}`);
   if (faults.length === 0) console.log("The changelog names every part that differs from the last release.");
+  else console.error("`npm run lint:changelog -- --write` writes the entries of added properties.");
   process.exitCode = faults.length === 0 ? 0 : 1;
 }

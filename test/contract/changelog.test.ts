@@ -5,10 +5,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { listAdditions } from "../../openapi/tools/added-properties.ts";
 import { listKinds } from "../../openapi/tools/breaks.ts";
 import { listChangedParts } from "../../openapi/tools/changed-parts.ts";
-import { checkChangelog, findChangedParts, readChangelog } from "../../openapi/tools/changelog.ts";
+import { checkChangelog, describeAdditions, findChangedParts, readChangelog } from "../../openapi/tools/changelog.ts";
 import {
+  type Document,
   listVersions,
   readDocument,
   releasedFolder,
@@ -81,6 +83,39 @@ test("a part that no entry names is a fault, and so is one that is named for not
   expect(checkChangelog({ next: [], releases: [] }, { idm: [] })).toEqual([]);
   const unknown = checkChangelog({ next: [{ ...entry, contracts: ["idn"], parts: [] }], releases: [] }, { idm: [] });
   expect(unknown).toEqual(['"x" names idn, which is no contract']);
+});
+
+test("added properties and values are described by the contract, unless their schema differs in more", () => {
+  const additionsAfter = (change: (schemas: Loose) => unknown) => {
+    const after = structuredClone(released) as Loose;
+    change(after.components.schemas);
+    return listAdditions(released, after as Document);
+  };
+  const shortName = { type: "string", description: "A short\nname." };
+  const additions = additionsAfter(({ School, Group, ListedGroup, Problem }) => {
+    Object.assign(School.properties, { shortName });
+    School.required.push("shortName");
+    School.description = "Other words";
+    Object.assign(Group.properties, { shortName });
+    ListedGroup.properties.status.enum.push("CHOR");
+    Object.assign(Problem.properties, { shortName });
+    Problem.properties.code.maxLength = 9;
+  });
+  expect(parse(describeAdditions("idm", additions))).toEqual([
+    {
+      ...entry,
+      contracts: ["idm"],
+      kind: "added",
+      parts: ["School", "ListedGroup", "Group"],
+      what: "`shortName` of `School`, `Group`: A short name. `CHOR` of `ListedGroup`.",
+    },
+  ]);
+  expect(additionsAfter(({ School }) => School.required.pop()).size).toBe(0);
+  expect(additionsAfter(({ School }) => (School.properties.name.maxLength = 9)).size).toBe(0);
+  expect(
+    additionsAfter(({ Group, ListedGroup }) => (delete Group.properties.name, ListedGroup.properties.status.enum.pop()))
+      .size,
+  ).toBe(0);
 });
 
 test("what a tool looks for in the contract and does not find is named with the file to edit", () => {

@@ -15,10 +15,10 @@ type Edit = [file: string, text: string, replaced?: string];
 const before = (replaced: string, file: string, text: string): Edit => [file, text + replaced, replaced];
 const after = (replaced: string, file: string, text: string): Edit => [file, replaced + text, replaced];
 
-const entry = (contract: string, part: string) => `next:
-  - contracts: [${contract}]
+const entry = `next:
+  - contracts: [admin]
     kind: added
-    parts: [${part}]
+    parts: [getSchoolSize, SchoolSize]
     what: An example.
     who: nobody
     action: nothing
@@ -49,9 +49,6 @@ const typed: Readonly<Record<string, Edit[]>> = {
       "src/access/change-tracking/snapshot.ts",
       "    short_name: hash(s.shortName),\n",
     ),
-    ["openapi/released/changelog.yaml", entry("idm", "School"), "next:\n"],
-    ["openapi/released/changelog.yaml", entry("webhooks", "SchoolEvent"), "next:\n"],
-    ["openapi/released/changelog.yaml", entry("admin", "AdminSchool, SchoolInput, SchoolUpdate"), "next:\n"],
   ],
   "An operation of the admin API": [
     [
@@ -59,6 +56,7 @@ const typed: Readonly<Record<string, Edit[]>> = {
       readFileSync("openapi/admin/getSchool.yaml", "utf8")
         .replace("operationId: getSchool", "operationId: getSchoolSize")
         .replace("summary: Get a school", "summary: Get the size of a school")
+        .replace(/^x-cli:\n(?: .*\n)+/m, "")
         .replace("      ETag:\n        $ref: ../headers/RecordETag.yaml\n", "")
         .replace("AdminSchool.yaml", "SchoolSize.yaml")
         .replace("AdminGoethe.yaml", "SizeOfGoethe.yaml"),
@@ -92,7 +90,7 @@ properties:
 
 `,
     ),
-    ["openapi/released/changelog.yaml", entry("admin", "getSchoolSize, SchoolSize"), "next:\n"],
+    ["openapi/released/changelog.yaml", entry, "next:\n"],
   ],
   "A page of the portal": [
     [
@@ -192,7 +190,7 @@ test("who types what the guide says, and no more, has a project without a failur
   expect(npm("generate")).toBe("");
   expect(npm("migration", "--", "school_short_name")).toBe("");
   expect(npm("lint:types")).toBe("");
-  expect(npm("lint:changelog")).toBe("");
+  expect(npm("lint:changelog", "--", "--write")).toBe("");
   const vitest = (...args: string[]) => run("npx", "vitest", "run", "--project", "fast", "--maxWorkers=1", ...args);
   expect(vitest(...written)).toBe("");
   expect(vitest(...touched)).toBe("");
