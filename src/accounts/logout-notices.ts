@@ -1,6 +1,17 @@
 import { appIdOf } from "../access/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { fields, findRows, insert, run, sql, statement, table, update, jsonRows } from "../platform/database/sql.ts";
+import {
+  fields,
+  insert,
+  jsonRows,
+  makeFind,
+  makeRun,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+} from "../platform/database/sql.ts";
 import type { Parameter, Queryable, Sql } from "../platform/database/sql.ts";
 
 export type LogoutNotice = {
@@ -54,7 +65,7 @@ export async function recordNotices(tx: Queryable, notices: readonly NewNotice[]
 const notice = table("logoutNotice", "notice");
 const due = table("logoutNotice", "due");
 
-const leaseStatement = statement<{ now: Date; until: Date; limit: number }>(
+const leaseDue = makeFind<LogoutNotice, { now: Date; until: Date; limit: number }>(
   ({ now, until, limit }) => sql`
     ${update("logoutNotice", "notice", { attempts: sql`${notice.attempts} + 1`, nextAttemptAt: until })}
     FROM ${app} WHERE ${app.clientId} = ${notice.clientId} AND ${notice.id} IN (
@@ -78,20 +89,14 @@ export function leaseLogoutNotices(
   { now, leaseSeconds, limit }: { now: Date; leaseSeconds: number; limit: number },
 ): Promise<LogoutNotice[]> {
   const until = new Date(now.getTime() + leaseSeconds * 1000);
-  return findRows<LogoutNotice, { now: Date; until: Date; limit: number }>(db, leaseStatement, { now, until, limit });
+  return leaseDue(db, { now, until, limit });
 }
 
-const deleteStatement = statement<{ id: string }>(({ id }) => sql`DELETE FROM ${notice} WHERE ${notice.id} = ${id}`);
+export const deleteLogoutNotice = makeRun<{ id: string }>(
+  ({ id }) => sql`DELETE FROM ${notice} WHERE ${notice.id} = ${id}`,
+);
 
-export async function deleteLogoutNotice(db: Queryable, id: string): Promise<void> {
-  await run(db, deleteStatement, { id });
-}
-
-const postponeStatement = statement<{ id: string; until: Date }>(
+export const postponeLogoutNotice = makeRun<{ id: string; until: Date }>(
   ({ id, until }) => sql`
     ${update("logoutNotice", "notice", { nextAttemptAt: until })} WHERE ${notice.id} = ${id}`,
 );
-
-export async function postponeLogoutNotice(db: Queryable, id: string, until: Date): Promise<void> {
-  await run(db, postponeStatement, { id, until });
-}

@@ -4,10 +4,9 @@ import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../dir
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
-import { prepareForPeople, type Prepared } from "./set-secrets.ts";
-import { lockPeople, setSecretsIn } from "./set-secrets.ts";
-import { findSignInSettings } from "./sign-in-settings.ts";
+import { fields, makeFind, sql, table } from "../platform/database/sql.ts";
+import { lockPeople, prepareForPeople, setSecretsIn, type Prepared } from "./set-secrets.ts";
+import { getSignInSettings } from "./sign-in-settings.ts";
 import { giveUserNames } from "./user-names/give-names.ts";
 
 export type PasswordsFor = { schoolId: SchoolId; onlyMissing: boolean } & (
@@ -49,10 +48,8 @@ export async function makePasswords<T>(
   asked: PasswordsFor,
   { origin, listRefused, finish }: PasswordChange<T>,
 ): Promise<T> {
-  const settings = await findSignInSettings(db, asked.schoolId);
-  if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
+  const { passwordKind, mustChangePassword: mustChange } = await getSignInSettings(db, asked.schoolId);
   const candidates = await listCandidates(db, asked);
-  const { passwordKind, mustChangePassword: mustChange } = settings;
   const prepared = await prepareForPeople(candidates, { passwordKind, makeCard: null });
   return againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
@@ -83,7 +80,7 @@ type LoginRow = { [Part in keyof PersonName]: string | null } & {
   hadPassword: boolean;
 };
 
-const selectLogins = statement<People>(
+const selectLogins = makeFind<LoginRow, People>(
   ({ people }) => sql`
     SELECT ${fields<LoginRow>({
       personId: p.id,
@@ -109,7 +106,7 @@ async function writePasswords(
   allowed: PersonId[],
   { prepared, asked, mustChange, origin }: Writing,
 ): Promise<MadeLogin[]> {
-  const found = await findRows<LoginRow, People>(tx, selectLogins, { people: allowed });
+  const found = await selectLogins(tx, { people: allowed });
   const wanted = found.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
   const people = wanted.map(({ personId }) => ({ ...prepared.get(personId)!, personId }));
   const groupIds = "groupId" in asked ? [asked.groupId] : undefined;

@@ -3,6 +3,7 @@ import { checkLines, type PersonId, type SchoolId } from "../directory/index.ts"
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
+import { AppError } from "../platform/errors.ts";
 
 export type SignInSettings = Omit<Prisma.SchoolSignInModel, "schoolId">;
 type Optional = "passkeys" | "passkeysFromGrade" | SessionSetting;
@@ -24,6 +25,13 @@ export async function findSignInSettings(
     select: { schoolingLevel: true, signIn: { omit: { schoolId: true } } },
   });
   return school && (school.signIn ?? defaultsOf(school.schoolingLevel));
+}
+
+/** As `findSignInSettings`. Errors: not_found school_not_found. */
+export async function getSignInSettings(db: Pick<RecordStore, "prisma">, schoolId: SchoolId): Promise<SignInSettings> {
+  const settings = await findSignInSettings(db, schoolId);
+  if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
+  return settings;
 }
 
 const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({

@@ -28,7 +28,7 @@ type Given = GivenSettings & {
   applies?: RosterApplies | undefined;
   notifyAddresses?: string[] | undefined;
 };
-export type NewRosterConnection = Given & { name: string; kind: SourceKind; schoolIds: SchoolId[] };
+type NewRosterConnection = Given & { name: string; kind: SourceKind; schoolIds: SchoolId[] };
 export type RosterConnectionUpdate = Given & {
   name?: string | undefined;
   schoolIds?: SchoolId[] | undefined;

@@ -82,7 +82,7 @@ export const getRosterConnection = async (db: RecordStore, id: string): Promise<
   present(await getConnectionRow(db, id));
 
 /** `among`: connections all of whose schools are these; `atSchools`: those with one of these. */
-export type ConnectionFilter = {
+type ConnectionFilter = {
   among?: readonly SchoolId[] | undefined;
   atSchools?: readonly SchoolId[] | undefined;
   isFailing?: boolean | undefined;

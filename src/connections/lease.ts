@@ -1,7 +1,7 @@
 import type { Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/database/db.ts";
-import { findRows, makeRun, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { makeFind, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { getConnectionRow, lockRosterConnection, type ConnectionRow } from "./connection.ts";
 import type { RunTrigger } from "./runs.ts";
@@ -20,7 +20,7 @@ const againMinutes = 15;
 const isFree = (of: typeof c) => sql`(${of.leaseUntil} IS NULL OR ${of.leaseUntil} < clock_timestamp())`;
 type Claim = { now: Date; holder: string };
 
-const claimNext = statement<Claim>(
+const claimNext = makeFind<{ id: string }, Claim>(
   ({ now, holder }) => sql`
   ${update("rosterConnection", "c", {
     leaseHolder: holder,
@@ -34,7 +34,7 @@ const claimNext = statement<Claim>(
   "connections.claimNext",
 );
 type Holding = { id: string; holder: string };
-const claimOne = statement<Holding>(
+const claimOne = makeFind<{ id: string }, Holding>(
   ({ id, holder }) => sql`
   ${update("rosterConnection", "c", { leaseHolder: holder, leaseUntil: until })}
   WHERE ${c.id} = ${id} AND ${isFree(c)} RETURNING ${c.id} AS id`,
@@ -46,14 +46,14 @@ export const renewLease = makeRun<{ holder: string }>(
   "connections.renewLease",
 );
 
-const hold = statement<Holding>(
+const hold = makeRun<Holding>(
   ({ id, holder }) => sql`SELECT FROM ${c} WHERE ${c.id} = ${id} AND ${c.leaseHolder} = ${holder} FOR SHARE`,
   "connections.holdLease",
 );
 
 /** Last in a transaction, so that no other run begins before it ends; false if another run has the lease. */
 export const hasLease = async (tx: Transaction, { runId, row }: Claimed): Promise<boolean> =>
-  (await run(tx, hold, { id: row.id, holder: runId })) === 1;
+  (await hold(tx, { id: row.id, holder: runId })) === 1;
 
 async function begin(tx: Transaction, id: string, begun: Omit<Claimed, "row"> & { now: Date }): Promise<Claimed> {
   const { runId, trigger, now } = begun;
@@ -69,7 +69,7 @@ async function begin(tx: Transaction, id: string, begun: Omit<Claimed, "row"> & 
 export const claimDue = (db: PrismaDb, now: Date): Promise<Claimed | null> =>
   withPrismaTransaction(db, async (tx) => {
     const runId = makeUuid(now);
-    const [found] = await findRows<{ id: string }, Claim>(tx, claimNext, { now, holder: runId });
+    const [found] = await claimNext(tx, { now, holder: runId });
     return found === undefined ? null : begin(tx, found.id, { runId, trigger: "SCHEDULE", now });
   });
 
@@ -83,7 +83,7 @@ export const claimByHand = (
     await lockRosterConnection(tx, id);
     await getConnectionRow(tx, id);
     const runId = makeUuid(at);
-    const [found] = await findRows<{ id: string }, Holding>(tx, claimOne, { id, holder: runId });
+    const [found] = await claimOne(tx, { id, holder: runId });
     if (found === undefined)
       throw new AppError(
         "conflict",

@@ -2,11 +2,11 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import type { Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
-import { findRows, sql, statement, table, update } from "../platform/database/sql.ts";
+import { makeFind, sql, table, update } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
-export type MailSettings = { url: string; from: string };
+type MailSettings = { url: string; from: string };
 
 type Deps = { db: PrismaDb; clock: Clock; log: Log; issuerUrl: string; mail: MailSettings };
 
@@ -18,7 +18,7 @@ const retryMinutes = 15;
 const mostTries = 9;
 
 // Put off first: after a crash it is sent again later, and two processes do not send the same.
-const takeDue = statement<{ now: Date }>(
+const takeDue = makeFind<{ id: string }, { now: Date }>(
   ({ now }) => sql`
   ${update("rosterRun", "r", {
     noticeTries: sql`${r.noticeTries} + 1`,
@@ -80,8 +80,7 @@ export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): Worke
     everySeconds: 60,
     async run(signal) {
       for (let taken = atOnce; taken === atOnce && !signal.aborted;) {
-        const take = { now: clock() };
-        const rows = await withPrismaTransaction(db, (tx) => findRows<{ id: string }, typeof take>(tx, takeDue, take));
+        const rows = await withPrismaTransaction(db, (tx) => takeDue(tx, { now: clock() }));
         for (const { id } of rows) await send(id).catch((error: unknown) => warn(id, error));
         taken = rows.length;
       }

@@ -5,7 +5,7 @@ import type { ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
-import { run, sql, statement, table } from "../platform/database/sql.ts";
+import { makeRun, sql, table } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { makeGuardedSender, type OutboundPolicy } from "../platform/outbound/guarded-request.ts";
@@ -201,7 +201,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
     run: async (signal) =>
       void (await removeInBatches(signal, (batch) => {
         const before = new Date(clock().getTime() - runDays * 86_400_000);
-        return run(db.pool, removeOldRuns, { before, batch });
+        return removeOldRuns(db.pool, { before, batch });
       })),
   };
 
@@ -232,7 +232,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
 }
 
 const old = table("rosterRun", "old");
-const removeOldRuns = statement<{ before: Date; batch: number }>(
+const removeOldRuns = makeRun<{ before: Date; batch: number }>(
   ({ before, batch }) => sql`
   DELETE FROM ${old} WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM ${old} WHERE ${old.startedAt} < ${before} ORDER BY ${old.startedAt} LIMIT ${batch}

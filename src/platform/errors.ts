@@ -24,7 +24,7 @@ export const errorKindOf = (status: number): ErrorKind | null =>
 /** A property of the body, as a JSON pointer, and the keyword of its schema or the code of the error that it breaks. */
 export type PropertyFault = { pointer: string; rule: string; message: string };
 
-/** `property` is the one that the error concerns, as a path; `faults` are several. */
+/** `property`: path of the property that the error is about; `faults`: several such errors. */
 type Options = { cause?: unknown; property?: string | undefined; faults?: readonly PropertyFault[] };
 
 /** `code` is stable; `publicMessage` holds no names, addresses, tokens or SQL; `internal` goes to the log. */

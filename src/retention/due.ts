@@ -4,7 +4,7 @@ import { fields, makeFind, sql, table } from "../platform/database/sql.ts";
 import type { Parameters, Part, Queryable, Sql } from "../platform/database/sql.ts";
 
 /** Why a person will be soft-deleted: they left their last school, or have not signed in. */
-export type RetentionCause = "LEFT" | "INACTIVE";
+type RetentionCause = "LEFT" | "INACTIVE";
 
 export type Given = RetentionDefaults & { now: Date };
 

@@ -117,7 +117,7 @@ export async function listCards(
 export type CardRefusalReason = StoredRefusal;
 
 /** What a card is good for at this moment; the network is known only when the card is used. */
-export type CardState = "USABLE" | "STAFF" | Exclude<StoredRefusal, "NETWORK">;
+type CardState = "USABLE" | "STAFF" | Exclude<StoredRefusal, "NETWORK">;
 
 /**
  * The valid card of a person, or else the one revoked last. `refused` is the last try, with an older card too, unless

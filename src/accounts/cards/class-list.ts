@@ -27,7 +27,7 @@ export const classListPath = "/class";
 const alphabet = "23456789ACDEFGHJKMNPQRTVWXY";
 const codeCharacters = 9;
 
-export type ClassCode = { code: string; codeHash: Buffer };
+type ClassCode = { code: string; codeHash: Buffer };
 export type MakeClassCode = () => ClassCode;
 
 const hashCode = (key: Buffer, code: string): Buffer =>

@@ -49,7 +49,7 @@ export const isPictureCode = (pictures: readonly CodePicture[]): boolean =>
   pictures.length === codeLength && new Set(pictures).size > 1;
 
 /** Wrong tries in a row that lock the pictures: of five guesses, one in 2,760 is right. */
-export const mostWrongTries = 5;
+const mostWrongTries = 5;
 
 const everyGrade = 13;
 

@@ -1,13 +1,12 @@
 import { randomInt } from "node:crypto";
 import { type PersonId, type PersonName, personNameOf, type SchoolId } from "../../directory/index.ts";
-import { columnNames, findRows, insert, makeFind, sql, statement, table } from "../../platform/database/sql.ts";
+import { columnNames, insert, makeFind, sql, table } from "../../platform/database/sql.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
-import { findSignInSettings, type SignInSettings, type UserNameRule } from "../sign-in-settings.ts";
+import { getSignInSettings, type UserNameRule } from "../sign-in-settings.ts";
 import { makeBase, friendlyWords } from "./make-base.ts";
 import { againAfterDeadlock } from "../../access/index.ts";
 import { type Origin, recordAudit } from "../../events/index.ts";
 import { type PrismaDb, type Transaction, withPrismaTransaction } from "../../platform/database/db.ts";
-import { AppError } from "../../platform/errors.ts";
 
 // A user name has one person: a unique claim (the keyed hash of the name, kept for a year after the deletion of its
 // person) enforces it, and a trigger adds the claim for every other write.
@@ -140,7 +139,8 @@ const p = table("person", "p");
 const c = table("credential", "c");
 
 // The lock keeps people from being deleted for good meanwhile.
-const findUnnamed = statement<{ schoolId: SchoolId | null; people: PersonId[] | null }>(
+type Scope = { schoolId: SchoolId | null; people: PersonId[] | null };
+const findUnnamed = makeFind<Row, Scope>(
   ({ schoolId, people }) => sql`
     SELECT ${p.id} AS "personId", ${p.firstFull} AS "firstFull", ${p.firstCall} AS "firstCall", ${p.last} AS last
     FROM ${p}
@@ -150,19 +150,8 @@ const findUnnamed = statement<{ schoolId: SchoolId | null; people: PersonId[] | 
     ORDER BY ${p.sortKey}, ${p.id} FOR KEY SHARE OF p`,
 );
 
-async function listUnnamed(
-  tx: Queryable,
-  asked: { schoolId: SchoolId | null; people: PersonId[] | null },
-): Promise<Unnamed[]> {
-  const rows = await findRows<Row, typeof asked>(tx, findUnnamed, asked);
-  return rows.map((row) => ({ personId: row.personId, name: personNameOf(row) }));
-}
-
-async function settingsOf(tx: Transaction, schoolId: SchoolId): Promise<SignInSettings> {
-  const settings = await findSignInSettings(tx, schoolId);
-  if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
-  return settings;
-}
+const listUnnamed = async (tx: Queryable, scope: Scope): Promise<Unnamed[]> =>
+  (await findUnnamed(tx, scope)).map((row) => ({ personId: row.personId, name: personNameOf(row) }));
 
 /** Errors: not_found school_not_found. */
 export async function giveUserNames(
@@ -170,7 +159,7 @@ export async function giveUserNames(
   { schoolId, people }: { schoolId: SchoolId; people: PersonId[] },
   now: Date,
 ): Promise<number> {
-  const { userNameRule: rule } = await settingsOf(tx, schoolId);
+  const { userNameRule: rule } = await getSignInSettings(tx, schoolId);
   return (await giveNames(tx, await listUnnamed(tx, { schoolId: null, people }), { rule, now })).length;
 }
 
@@ -182,7 +171,7 @@ export function giveUserNamesAtSchool(
 ): Promise<number> {
   return againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
-      const { userNameRule: rule } = await settingsOf(tx, schoolId);
+      const { userNameRule: rule } = await getSignInSettings(tx, schoolId);
       const unnamed = await listUnnamed(tx, { schoolId, people: null });
       if (unnamed.length === 0) return 0;
       const wanted: RosterNames = rule === "ROSTER" ? await findRosterNames(tx) : new Map();

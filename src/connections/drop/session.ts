@@ -7,7 +7,7 @@ import { makeTemporaryPath } from "../../platform/temporary-files.ts";
 /** A file that has arrived. `extension`: what its name ends with, or "". */
 export type DroppedFile = { path: string; size: number; extension: string };
 
-export type DropSession = {
+type DropSession = {
   /** Whether the key may still send files. */
   isAllowed(): Promise<boolean>;
   /** Removes the file when it is read. False: it was not taken. */

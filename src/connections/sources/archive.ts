@@ -35,7 +35,7 @@ const epoch = new Date("2000-01-01T12:00:00Z");
 type Table = keyof typeof columns;
 export type Row<Name extends Table> = Partial<Record<(typeof columns)[Name][number], string>>;
 
-export type RosterArchive = {
+type RosterArchive = {
   add<Name extends Table>(table: Name, rows: readonly Row<Name>[]): Promise<void>;
   /** A table that was never added to is not in the archive. */
   finish(fileName: string): Promise<RosterFile>;

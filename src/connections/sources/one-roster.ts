@@ -150,7 +150,7 @@ const mostPages = 10_000;
  * SourceError ANSWERED_BADLY for pages without end, links to other places, and bodies without the list; HALF if there
  * are fewer entries than the source said.
  */
-export async function* walkPages<Entry extends object>(
+async function* walkPages<Entry extends object>(
   requests: Pick<SourceRequests, "json">,
   { url, headers, listIn, keyOf }: Walk<Entry>,
 ): AsyncGenerator<Entry[]> {

@@ -26,7 +26,7 @@ type Need = "required" | "optional";
 export type DropAddress = { address: string; fingerprint: string };
 
 /** Makes the error of a setting: its code, such as roster_setting_malformed, its name, and "must be …". */
-export type RefuseSetting = (code: string, property: string, message: string) => Error;
+type RefuseSetting = (code: string, property: string, message: string) => Error;
 
 /**
  * A kind of program that a roster comes from. The file is then imported as if somebody had uploaded it, so that a

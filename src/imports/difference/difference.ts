@@ -57,8 +57,8 @@ async function keepStaff(tx: Transaction, { importId, appliedBy, schools, now }:
 }
 
 /**
- * Null for programs such as the command line, which have an operator's rights. A roster connection has those of an
- * admin of its schools, whoever set it up.
+ * Null for programs such as the command line, which have an operator's rights. A roster connection has the
+ * rights of an admin of its schools, also if an operator set it up.
  */
 async function findRolesOfActor(
   tx: RecordStore,

@@ -6,7 +6,7 @@ import { isRenamed } from "./holds.ts";
 import { g, planned, isActiveAfter, leaves, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 import type { ListCounts } from "../state/record.ts";
 
-export const personKinds = [
+const personKinds = [
   "NEW",
   "RESTORED",
   "JOINING",
@@ -18,7 +18,7 @@ export const personKinds = [
   "LEAVING",
   "KEPT",
 ] as const;
-export type PersonKind = (typeof personKinds)[number];
+type PersonKind = (typeof personKinds)[number];
 
 /** A person at the school before or after an import; `groups` are those that are no classes. */
 type PersonState = { name: PersonName | null; role: PersonRole; classes: string[]; groups: string[] };

@@ -1,6 +1,6 @@
 import { naturalKey, type GroupId, type SchoolId } from "../../directory/index.ts";
 import { foldText } from "../../platform/text/likeness.ts";
-import { fields, findRows, makeFind, sql, statement, table, type Queryable } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table, type Queryable } from "../../platform/database/sql.ts";
 import { g, importGroup, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 
 type GroupType = "KLASSE" | "KURS" | "SONSTIG";
@@ -19,7 +19,7 @@ const joinRoster = sql`LEFT JOIN (
 const members = sql`(SELECT count(*)::int FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
   WHERE ${m.groupId} = ${g.id} AND ${p.status} = 'ACTIVE')`;
 
-const selectNew = statement(
+const selectNew = makeFind<RosterGroup & Typed>(
   () => sql`
   SELECT ${plannedGroup.name}, ${plannedGroup.type}, ${plannedGroup.sourceId} AS "sourceSystemIdentifier",
     ${membersOfRoster} AS members
@@ -29,7 +29,7 @@ const selectNew = statement(
 );
 
 // A group that the files know by its own id is a different one.
-const selectExisting = statement<{ schoolId: SchoolId }>(
+const selectExisting = makeFind<ExistingGroup & Typed, { schoolId: SchoolId }>(
   ({ schoolId }) => sql`
   SELECT ${g.id} AS "groupId", ${g.name}, ${g.type}, ${g.sourceSystemIdentifier} AS "sourceSystemIdentifier",
     ${members} AS members
@@ -48,8 +48,8 @@ export const foldGroupName = (name: string): string =>
 type Typed = { type: GroupType };
 
 export async function listLookAlikes(tx: Queryable, schoolId: SchoolId): Promise<LookAlike[]> {
-  const made = await findRows<RosterGroup & Typed>(tx, selectNew, {});
-  const there = await findRows<ExistingGroup & Typed, { schoolId: SchoolId }>(tx, selectExisting, { schoolId });
+  const made = await selectNew(tx, {});
+  const there = await selectExisting(tx, { schoolId });
   const keyOf = ({ name, type }: Typed & { name: string }) => `${type} ${foldGroupName(name)}`;
   const byName = Map.groupBy(there, keyOf);
   return made.flatMap(({ type, ...inRoster }) =>

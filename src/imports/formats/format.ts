@@ -32,7 +32,7 @@ export const chooseScope = ({ mode, people }: AskedScope, usual: Scope): Scope =
   people: people ?? (mode === undefined ? usual.people : "ALL"),
 });
 
-/** All subjects except those that are true in the given object. */
+/** All subjects except the ones marked true in `silentAbout`. */
 export const speakingOf = (silentAbout: Partial<Record<Subject, boolean>>): Subject[] =>
   subjects.filter((subject) => silentAbout[subject] !== true);
 

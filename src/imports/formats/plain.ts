@@ -258,5 +258,5 @@ function isNoPerson(row: Row, headings: readonly string[], idColumn: "id" | "bir
 export const joinList = (entries: readonly string[]): string =>
   entries.map((entry) => entry.replaceAll("%", "%25").replaceAll("|", "%7C")).join("|");
 
-export const splitList = (cell: string): string[] =>
+const splitList = (cell: string): string[] =>
   cell.split("|").map((entry) => toName(entry.replaceAll("%7C", "|").replaceAll("%25", "%")));

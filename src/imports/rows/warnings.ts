@@ -4,7 +4,7 @@ import type { ImportFormat, ImportMode } from "../formats/format.ts";
 import type { ImportId } from "../state/record.ts";
 import { isPerson, staged } from "../formats/staging.ts";
 
-export type WarningKind =
+type WarningKind =
   | "CLASS_MISSING"
   | "NAME_TWICE"
   | "GROUP_SPELLING"

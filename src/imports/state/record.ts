@@ -1,7 +1,7 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import type { RecordStore, Store } from "../../platform/database/db.ts";
-import { findRows, sql, statement, table, makeFind } from "../../platform/database/sql.ts";
+import { makeFind, sql, table } from "../../platform/database/sql.ts";
 import type { Queryable, Parameters } from "../../platform/database/sql.ts";
 import type { ImportFormat, ImportMode, ImportPeople, Subject } from "../formats/format.ts";
 import { importNotFound, type ImportState, type SchoolState } from "./states.ts";
@@ -120,10 +120,6 @@ export async function getImport({ prisma }: RecordStore, id: ImportId): Promise<
   return present(row);
 }
 
-async function listRecords({ prisma }: RecordStore, ids: readonly ImportId[]): Promise<ImportRecord[]> {
-  return (await prisma.import.findMany({ where: { id: { in: [...ids] } }, select: shown })).map(present);
-}
-
 export async function listImportFaults(
   { prisma }: RecordStore,
   importId: ImportId,
@@ -209,7 +205,7 @@ const listed = ({ id, schoolIds, state, isWaiting, isAll, reached, actorId, afte
     AND (${isAll} OR ${i.namedSchoolIds} <@ ${reached}::uuid[]
       AND (cardinality(${i.namedSchoolIds}) > 0 OR ${i.actorId} = ${actorId}))`;
 
-const select = statement<StatusQuery>(
+const select = makeFind<StatusRow, StatusQuery>(
   (given) => sql`
   SELECT ${i.id}, ${shownState} AS state, ${i.namedSchoolIds} AS "namedSchoolIds", ${i.progressPhase} AS phase,
     ${i.progressPercent} AS percent
@@ -226,7 +222,7 @@ const queryOf = ({ among, ...filter }: ImportFilter & Pick<StatusFilter, "id">):
 
 type Brief = Pick<ImportRecord, "id" | "fileName" | "state" | "createdAt">;
 
-const selectBrief = statement<StatusQuery>(
+const selectBrief = makeFind<Brief & { total: number }, StatusQuery>(
   (given) => sql`
   SELECT ${i.id}, ${i.fileName} AS "fileName", ${shownState} AS state, ${i.createdAt} AS "createdAt",
     (count(*) OVER ())::int AS total
@@ -235,7 +231,7 @@ const selectBrief = statement<StatusQuery>(
 
 /** How many imports a list has, and the newest of them. */
 export async function findSomeImports(db: Queryable, filter: ImportFilter): Promise<{ count: number; first: Brief[] }> {
-  const found = await findRows<Brief & { total: number }, StatusQuery>(db, selectBrief, queryOf(filter));
+  const found = await selectBrief(db, queryOf(filter));
   return { count: found[0]?.total ?? 0, first: found.map(({ total: _total, ...one }) => one) };
 }
 
@@ -252,9 +248,10 @@ export async function listImportsOf(
   db: Store,
   filter: StatusFilter & Pick<ImportFilter, "among">,
 ): Promise<ImportStatus[]> {
-  const found = await findRows<StatusRow, StatusQuery>(db, select, queryOf(filter));
+  const found = await select(db, queryOf(filter));
   const ids = found.map(({ id: found }) => found);
-  const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));
+  const rows = await db.prisma.import.findMany({ where: { id: { in: ids } }, select: shown });
+  const records = new Map(rows.map((row) => [row.id, present(row)]));
   const applying = await findApplying(db, ids);
   const { places, changing } = await findQueue(db, ids);
   const outdated = new Set((await findOutdated(db, { ids })).map(({ key }) => key));

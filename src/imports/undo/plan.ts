@@ -19,8 +19,7 @@ import { g, m, p } from "../difference/tables.ts";
 
 /*
  * What undoing an import does at one school, in a temporary table: a row for each person and group that the import
- * changed, as it was, as the import left it, and as it is now. `reasons` says why it stays as it is; empty if it is
- * undone.
+ * changed, as it was, as the import left it, and as it is now. `reasons` says why it is not undone; empty if it is.
  */
 const undoSubject = temporaryTable(
   "undo_subject",
@@ -131,7 +130,7 @@ export async function planUndo(tx: Transaction, part: UndoPart): Promise<void> {
   while ((await run(tx, keepTakenGroupIds, part)) > 0);
 }
 
-export type UndoStep = "RESTORED" | "REMOVED" | "CHANGED";
+type UndoStep = "RESTORED" | "REMOVED" | "CHANGED";
 
 const [isOver, wasActive] = [sql`${u.now} ->> 'status' <> 'ACTIVE'`, sql`${u.before} ->> 'status' = 'ACTIVE'`];
 
@@ -172,7 +171,7 @@ export const countUndo = makeFindOne<UndoCounts>(
     })} FROM ${u}`,
 );
 
-export type UndoReason =
+type UndoReason =
   | ("NAME" | "ROLE" | "STATUS" | "SCHOOLS" | "GROUPS" | "TYPE" | "SOURCE_ID")
   | ("ID_TAKEN" | "STAFF_ROLE" | "HAS_MEMBERS");
 

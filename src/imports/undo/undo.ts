@@ -97,7 +97,7 @@ export async function previewUndo<T>(
 
 type Page = { schoolId: SchoolId | undefined; isKept: boolean; after?: [sortKey: string, id: string] | undefined };
 
-/** What undoing an import does to each person and group, or with `isKept` those that stay as they are. */
+/** Lists what undoing an import does to each person and group; with `isKept`, the people and groups that it leaves. */
 export async function listUndo(
   db: InterruptibleDb,
   status: ImportStatus,
@@ -111,8 +111,9 @@ export async function listUndo(
 export type KeptCounts = ReadonlyMap<SchoolId, number>;
 
 /**
- * Counts what stays as it is at each school. Errors: those of `listUndoable`; conflict undo_not_confirmed if their
- * number is not the one that was confirmed.
+ * Counts at each school the people and groups that undoing leaves as they are.
+ *
+ * Errors: those of `listUndoable`; conflict undo_not_confirmed if `confirmed` is another number.
  */
 export async function confirmUndo(
   db: InterruptibleDb,

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 
 type Turns = {
-  /** Whether it may be read again now; `source` is the caller, null for one whom nobody else can imitate. */
+  /** Whether `key` may be read again now; `source` is the caller, null if nobody else can send in its name. */
   take(key: string, source: string | null): boolean;
   /** Ends the turns of all sources, or of one, until the window ends. */
   close(key: string, source?: string | null): void;

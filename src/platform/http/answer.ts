@@ -51,7 +51,7 @@ export type JsonList<T> = {
 export type JsonObject<T> = Omit<JsonList<T>, "query"> & { query: ObjectQuery<T> };
 /** A text that the handler reads, with headers beside those of its version. */
 export type JsonText<T> = { kind: "text"; source: TextSource; readonly [shape]?: T };
-export type TextSource = {
+type TextSource = {
   /** Returns (shown, version). */
   version: Statement<Record<string, unknown>>;
   given: Record<string, unknown>;

@@ -48,7 +48,7 @@ export type ReadTogether = (query: ReadQuery<unknown>, asked: Asked) => Promise<
 // Few enough to keep several connections busy, enough to save most round trips.
 const atOnce = 8;
 
-/** Batches reads of single records: those that arrive during one statement share the next. */
+/** Batches reads of single records: reads that arrive during one statement share the next statement. */
 export function makeReadTogether(share: ReadShare): ReadTogether {
   const loaders = new Map<string, DataLoader<Asked, Row>>();
   return (query, asked) => {

@@ -95,7 +95,7 @@ async function deliver(deps: Deps, notice: LogoutNotice): Promise<void> {
       notice.uri,
       await makeLogoutToken(notice, { issuerUrl, keys: deps.signingKeys(), sessionIds, now: clock() }),
     );
-    await deleteLogoutNotice(db.pool, notice.id);
+    await deleteLogoutNotice(db.pool, notice);
   } catch (err) {
     const delaySeconds = retryDelaysSeconds[notice.attempts - 1];
     log.warn(
@@ -104,7 +104,8 @@ async function deliver(deps: Deps, notice: LogoutNotice): Promise<void> {
         ? "logout notice failed; no tries are left"
         : "logout notice failed; it will be sent again",
     );
-    if (delaySeconds === undefined) await deleteLogoutNotice(db.pool, notice.id);
-    else await postponeLogoutNotice(db.pool, notice.id, new Date(clock().getTime() + delaySeconds * 1000));
+    if (delaySeconds === undefined) await deleteLogoutNotice(db.pool, notice);
+    else
+      await postponeLogoutNotice(db.pool, { id: notice.id, until: new Date(clock().getTime() + delaySeconds * 1000) });
   }
 }
