@@ -186,7 +186,11 @@ async function readRequest(command: ContractCommand, args: Values, options: Valu
     const { kind, name, property, in: place } = described;
     const value = sentValue(described, options);
     if (value !== undefined)
-      put(request[place], property, kind === "file" ? await readContent(value as string, name) : value);
+      put(
+        request[place],
+        property,
+        kind === "file" && typeof value === "string" ? await readContent(value, name) : value,
+      );
   }
   return request;
 }
