@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { format, resolveConfig } from "prettier";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { z } from "zod";
 import type { Changelog } from "../../src/publish/index.ts";
 import { listAdditions, type Addition } from "./added-properties.ts";
@@ -83,15 +82,18 @@ export function describeAdditions(contract: string, additions: ReadonlyMap<strin
     const [name, description] = JSON.parse(sentence) as [string, string];
     return `\`${name}\` of ${names.join(", ")}${description && `: ${description.replace(/\.$/, "")}`}.`;
   });
-  const entry = { contracts: [contract], kind: "added", parts: [...additions.keys()], what: sentences.join(" ") };
-  const lines = stringify({ ...entry, who: "nobody", action: "nothing" }, { lineWidth: 0 })
-    .trimEnd()
-    .split("\n");
-  return lines.map((line, index) => `${index === 0 ? "  - " : "    "}${line}\n`).join("");
+  return `  - contracts: [${contract}]
+    kind: added
+    parts: [${[...additions.keys()].join(", ")}]
+    what: >-
+      ${sentences.join(" ")}
+    who: nobody
+    action: nothing
+`;
 }
 
 /** Writes the entries of what was added to schemas, as far as no entry names them. */
-async function writeAdditions(): Promise<void> {
+function writeAdditions(): void {
   const { next } = readChangelog();
   const entries = readContracts().flatMap(({ name, before, after }) => {
     const told = new Set(next.filter(({ contracts }) => contracts.includes(name)).flatMap(({ parts }) => parts));
@@ -100,15 +102,12 @@ async function writeAdditions(): Promise<void> {
   });
   if (entries.length === 0) return;
   const text = readFileSync(changelogFile, "utf8").replace(/^next:.*\n/m, () => `next:\n${entries.join("")}`);
-  writeFileSync(
-    changelogFile,
-    await format(text, { ...(await resolveConfig(changelogFile)), filepath: changelogFile }),
-  );
+  writeFileSync(changelogFile, text);
 }
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { write: { type: "boolean", default: false } } });
-  if (values.write) await writeAdditions();
+  if (values.write) writeAdditions();
   const faults = checkChangelog(readChangelog(), findChangedParts());
   for (const fault of faults) console.error(`openapi/released/changelog.yaml: ${fault}`);
   if (faults.length === 0) console.log("The changelog names every part that differs from the last release.");
