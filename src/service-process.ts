@@ -63,10 +63,10 @@ async function stop(): Promise<void> {
 }
 
 const call = connectProcess(process, {
-  prepare: (given: Given) =>
+  prepare: (params: Given) =>
     explained(
-      given.config,
-      prepare(given).then((ready) => (prepared = ready)),
+      params.config,
+      prepare(params).then((ready) => (prepared = ready)),
     ),
   listen: () => explained(prepared!.config, listen(prepared!)),
   readMetrics: () => metrics.registry.getMetricsAsJSON(),

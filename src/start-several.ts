@@ -21,8 +21,8 @@ const secondsToClose = 15;
  * Starts several processes: web processes that share the port and, if the role has jobs, one for jobs. This process
  * owns database, migrations and demo world and restarts the others.
  */
-export async function startSeveral(given: Config, surroundings: Surroundings): Promise<Running> {
-  return startOrEnd(surroundings.log, (ends) => startParts(given, { ...surroundings, ends }));
+export async function startSeveral(config: Config, surroundings: Surroundings): Promise<Running> {
+  return startOrEnd(surroundings.log, (ends) => startParts(config, { ...surroundings, ends }));
 }
 
 async function startParts(given: Config, surroundings: Surroundings & { ends: Ends }): Promise<Running> {
@@ -85,8 +85,8 @@ function openService(plans: Plan[], { config, url, log }: Omit<Given, "plan"> & 
   return processes;
 }
 
-async function prepare({ plan, call }: Process<Plan>, given: Omit<Given, "plan">): Promise<void> {
-  refuseFailure((await call("prepare", { plan, ...given } satisfies Given)) as Failure | null);
+async function prepare({ plan, call }: Process<Plan>, config: Omit<Given, "plan">): Promise<void> {
+  refuseFailure((await call("prepare", { plan, ...config } satisfies Given)) as Failure | null);
 }
 
 async function listen({ call }: Process<Plan>): Promise<void> {

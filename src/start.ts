@@ -26,8 +26,8 @@ export type Running = {
 };
 
 /** Starts the whole service in this process. Errors: stops what was started, then throws. */
-export async function startService(given: Config, surroundings: Surroundings): Promise<Running> {
-  return startOrEnd(surroundings.log, (ends) => startParts(given, { ...surroundings, ends }));
+export async function startService(config: Config, surroundings: Surroundings): Promise<Running> {
+  return startOrEnd(surroundings.log, (ends) => startParts(config, { ...surroundings, ends }));
 }
 
 async function startParts(given: Config, surroundings: Surroundings & { ends: Ends }): Promise<Running> {

@@ -24,15 +24,15 @@ const audienceOf = (groups: readonly GroupId[]): SignOnAudience =>
   groups.length === 0 ? { kind: "NOBODY" } : { kind: "GROUPS", groups };
 
 /** The audience at the receiving school: nobody whom neither school let sign in. */
-function joinAudiences(given: SignOnAudience, own: SignOnAudience, groups: readonly GroupId[]): SignOnAudience {
+function joinAudiences(source: SignOnAudience, own: SignOnAudience, groups: readonly GroupId[]): SignOnAudience {
   if (own.kind === "EVERYBODY" || own.kind === "ROLES") return own;
-  return audienceOf([...groupsOf(own), ...(given.kind === "EVERYBODY" ? groups : groupsOf(given))]);
+  return audienceOf([...groupsOf(own), ...(source.kind === "EVERYBODY" ? groups : groupsOf(source))]);
 }
 
-const losesAudience = (given: SignOnAudience, joined: SignOnAudience): boolean =>
-  given.kind === "ROLES" &&
+const losesAudience = (source: SignOnAudience, joined: SignOnAudience): boolean =>
+  source.kind === "ROLES" &&
   joined.kind !== "EVERYBODY" &&
-  !(joined.kind === "ROLES" && given.roles.every((role) => joined.roles.includes(role)));
+  !(joined.kind === "ROLES" && source.roles.every((role) => joined.roles.includes(role)));
 
 const withheldAt = async ({ tx }: Change, key: GrantKey): Promise<AppAttribute[]> =>
   chosenBySchool(await listWithheld(tx, key));
@@ -77,11 +77,16 @@ export async function mergeGrants(
   for (const { clientId } of all) await withdrawGrant(change, { clientId, schoolId: from });
   const merged = await move();
   const apps: MergedApp[] = [];
-  for (const given of all) {
-    const { isNew, ...app } = await grantForMerged(change, { given, into, groups: merged.groupIds, demandsAgreements });
+  for (const source of all) {
+    const { isNew, ...app } = await grantForMerged(change, {
+      given: source,
+      into,
+      groups: merged.groupIds,
+      demandsAgreements,
+    });
     apps.push(app);
-    const settings = given as unknown as Prisma.InputJsonObject;
-    await prisma.mergedGrant.create({ data: { mergerId: merged.id, clientId: given.clientId, isNew, settings } });
+    const settings = source as unknown as Prisma.InputJsonObject;
+    await prisma.mergedGrant.create({ data: { mergerId: merged.id, clientId: source.clientId, isNew, settings } });
   }
   const count = apps.filter(({ outcome }) => outcome !== "LEFT_BEHIND").length;
   await recordMergedApps(change.tx, merged.id, count);

@@ -119,25 +119,25 @@ export async function endSignInsOf(
   await deleteAndNotify(tx, deleteArtifacts, { personIds, at, keptUid });
 }
 
-async function deleteVoidSignIns(tx: Queryable, given: { personIds: PersonId[]; at: Date }): Promise<void> {
-  await deleteAndNotify(tx, deleteVoid, given);
+async function deleteVoidSignIns(tx: Queryable, params: { personIds: PersonId[]; at: Date }): Promise<void> {
+  await deleteAndNotify(tx, deleteVoid, params);
 }
 
-async function deleteAndNotify<Given extends { at: Date }>(
+async function deleteAndNotify<Params extends { at: Date }>(
   tx: Queryable,
-  deletion: Statement<Given>,
-  given: Given,
+  deletion: Statement<Params>,
+  params: Params,
 ): Promise<void> {
   const all = new Map<string, Notified>();
   // A refresh locks the token it uses: the first DELETE waits for it, the next one sees the new token.
   for (let deleted = 1; deleted > 0;) {
-    const [row] = await findRows<{ gone: number; notified: Notified[] }, Given>(tx, deletion, given);
+    const [row] = await findRows<{ gone: number; notified: Notified[] }, Params>(tx, deletion, params);
     for (const one of row!.notified) all.set(JSON.stringify([one.clientId, one.sid]), one);
     deleted = row!.gone;
   }
   await recordNotices(
     tx,
-    [...all.values()].map((one) => ({ ...one, at: given.at })),
+    [...all.values()].map((one) => ({ ...one, at: params.at })),
   );
 }
 

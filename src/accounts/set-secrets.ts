@@ -96,8 +96,8 @@ export async function setSecretsIn(
   const cards = people.flatMap(({ personId, card }) => (card === null ? [] : [{ personId, card }]));
   const ids = passwords.map(({ personId }) => personId);
   const hashes = passwords.map(({ hash }) => hash);
-  const given = { people: ids, hashes, mustChange, now: origin.at };
-  const former = await findRows<{ id: PersonId }, Passwords>(tx, updatePasswords, given);
+  const params = { people: ids, hashes, mustChange, now: origin.at };
+  const former = await findRows<{ id: PersonId }, Passwords>(tx, updatePasswords, params);
   // Without a password nobody was signed in with one.
   await endSignInsOf(tx, { personIds: former.map(({ id }) => id), at: origin.at });
   await dropUnaskedPasskeysIn(tx, ids, { ...origin, schoolId });

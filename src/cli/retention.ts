@@ -26,7 +26,7 @@ const policyOptions = {
 };
 const days = option.count("How many days ahead; 90 if left out.");
 
-type Given = OptionsOf<typeof policyOptions>;
+type Params = OptionsOf<typeof policyOptions>;
 
 /** The value with what is given of it; errors: UsageError for a new one without its reason. */
 function valueOf(name: string, before: Value | null, value?: number, reason?: string): Value | null {
@@ -38,7 +38,7 @@ function valueOf(name: string, before: Value | null, value?: number, reason?: st
 }
 
 /** `retention` is the policy of a state, or what a school has with its policy. */
-function readPolicy(retention: Policy | Schemas["SchoolRetention"], given: Given): Policy {
+function readPolicy(retention: Policy | Schemas["SchoolRetention"], given: Params): Policy {
   const before = "policy" in retention ? retention.policy : retention;
   const isUnset = new Set(given.unset ?? []);
   const left = valueOf("left", before.leftMonths, given.leftMonths, given.leftReason);
@@ -58,7 +58,7 @@ function readPolicy(retention: Policy | Schemas["SchoolRetention"], given: Given
 
 const set: Extension = {
   options: policyOptions,
-  body: (_, options, { before }) => readPolicy(before as Policy, options as Given),
+  body: (_, options, { before }) => readPolicy(before as Policy, options as Params),
 };
 
 const preview = (read: (request: Parameters<NonNullable<Extension["body"]>>[2]) => Promise<unknown>): Extension => ({
@@ -66,7 +66,7 @@ const preview = (read: (request: Parameters<NonNullable<Extension["body"]>>[2]) 
   body: async (_, { days: ahead = 90, ...given }, of) => {
     const present = (await read(of)) as Policy;
     const isGiven = Object.values(given).some((value) => value !== undefined);
-    return { days: ahead, ...(isGiven && { policy: readPolicy(present, given as Given) }) };
+    return { days: ahead, ...(isGiven && { policy: readPolicy(present, given as Params) }) };
   },
 });
 

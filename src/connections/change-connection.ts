@@ -51,8 +51,8 @@ const full = () =>
   new AppError("conflict", "roster_connections_full", `A school has at most ${mostOfSchool} roster connections.`);
 
 /** Errors: not_found school_not_found, also for a sandbox; conflict roster_connections_full. */
-async function setSchools(tx: Transaction, connectionId: string, given: readonly SchoolId[]): Promise<void> {
-  const wanted = [...new Set(given)];
+async function setSchools(tx: Transaction, connectionId: string, input: readonly SchoolId[]): Promise<void> {
+  const wanted = [...new Set(input)];
   const { prisma } = tx;
   if ((await prisma.school.count({ where: { id: { in: wanted }, sandboxId: null } })) < wanted.length)
     throw new AppError("not_found", "school_not_found", "The school does not exist.");
@@ -75,8 +75,8 @@ async function setSchools(tx: Transaction, connectionId: string, given: readonly
 const dateOf = (day: string | null): Date | null => (day === null ? null : new Date(day));
 
 /** The columns of what was given, checked together with what stays. Errors: invalid. */
-function readColumns(given: Given & { name?: string | undefined }, before: ConnectionRow) {
-  const { times, daysOff, applies, notifyAddresses, pauseFrom, pauseUntil, name } = given;
+function readColumns(input: Given & { name?: string | undefined }, before: ConnectionRow) {
+  const { times, daysOff, applies, notifyAddresses, pauseFrom, pauseUntil, name } = input;
   const data = {
     ...(name !== undefined && { name: checkName("name", name, 60) }),
     ...(times !== undefined && { times: [...new Set(times)].sort() }),
@@ -122,11 +122,11 @@ export async function createRosterConnectionIn(
   return id;
 }
 
-function checkSecret({ secret }: RosterSource, given: string): void {
+function checkSecret({ secret }: RosterSource, input: string): void {
   const property = { property: "secret" };
   if (secret === "none")
     throw new AppError("invalid", "roster_setting_unused", "secret is not used by this kind of source.", "", property);
-  if (/\p{Cc}/u.test(given.trim()))
+  if (/\p{Cc}/u.test(input.trim()))
     throw new AppError("invalid", "roster_setting_malformed", "secret has a control character.", "", property);
 }
 

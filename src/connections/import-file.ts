@@ -73,8 +73,8 @@ export type RosterImport = {
 };
 
 /** Imports a fetched file like an upload, as far as the connection goes by itself; a test is forgotten again. */
-export async function importFile(deps: ImportDeps, given: RosterImport): Promise<Ended> {
-  const { file, schoolIds, isTest, origin } = given;
+export async function importFile(deps: ImportDeps, run: RosterImport): Promise<Ended> {
+  const { file, schoolIds, isTest, origin } = run;
   const { db, imports } = deps;
   const upload = {
     path: file.path,
@@ -111,13 +111,13 @@ export async function importFile(deps: ImportDeps, given: RosterImport): Promise
       schoolId: schoolIds.length === 1 ? schoolIds[0] : undefined,
       detail: { importId: id },
     });
-    await given.holdLease(tx);
+    await run.holdLease(tx);
   }).catch(async (error: unknown) => {
     await imports.forget(id);
     throw error;
   });
   if (fault !== null) return { outcome: "FAILED", ...fault, counts, importId: id };
-  return { ...(await goOn(deps, id, given)), counts, importId: id };
+  return { ...(await goOn(deps, id, run)), counts, importId: id };
 }
 
 async function findFault(
@@ -139,8 +139,8 @@ async function findFault(
   return { failure: "HALF", detail: `${missing.length} of ${schoolIds.length} schools are missing` };
 }
 
-async function goOn({ db, imports }: ImportDeps, id: ImportId, given: RosterImport): Promise<Ended> {
-  const { applies, origin, holdLease } = given;
+async function goOn({ db, imports }: ImportDeps, id: ImportId, run: RosterImport): Promise<Ended> {
+  const { applies, origin, holdLease } = run;
   const { state } = await getImport(db, id);
   if (state === "HELD") return { outcome: "HELD" };
   if (applies === "PREVIEW") return { outcome: "WAITING" };

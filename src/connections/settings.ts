@@ -17,9 +17,9 @@ const refuse = (code: string, property: string, message: string): AppError =>
   new AppError("invalid", code, `${property} ${message}.`, undefined, { property });
 
 /** Resolves the names of the given addresses, so outside a transaction. Errors: invalid roster_setting_malformed. */
-export async function checkAddresses(given: GivenSettings, policy: OutboundPolicy): Promise<void> {
+export async function checkAddresses(settings: GivenSettings, policy: OutboundPolicy): Promise<void> {
   for (const name of ["address", "tokenAddress"] as const) {
-    const text = given[name];
+    const text = settings[name];
     if (typeof text !== "string" || text === "") continue;
     await checkReceiver(text, policy, (why) => refuse("roster_setting_malformed", name, `cannot be used: ${why}`));
   }

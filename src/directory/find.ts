@@ -34,12 +34,12 @@ const contains = (text: Sql, search: SqlPart): Sql =>
   sql`(${search}::text IS NULL OR position(${searched(search)} IN ${searched(text)}) > 0)`;
 
 /** Runs a statement that finds ids, and reads their records in its order. */
-async function listInOrder<Given extends object, Found extends { id: string }>(
+async function listInOrder<Params extends object, Found extends { id: string }>(
   db: Store,
-  { find, given }: { find: Statement<Given>; given: Given },
+  { find, given }: { find: Statement<Params>; given: Params },
   read: (where: { id: { in: string[] } }) => Promise<Found[]>,
 ): Promise<Found[]> {
-  const ids = (await findRows<{ id: string }, Given>(db, find, given)).map(({ id }) => id);
+  const ids = (await findRows<{ id: string }, Params>(db, find, given)).map(({ id }) => id);
   const byId = new Map((await read({ id: { in: ids } })).map((record) => [record.id, record]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
@@ -129,9 +129,9 @@ export async function listGroups(
   db: Store,
   { search, limit, after, order = "asc", ...filter }: Page & GroupFilter & { order?: SortOrder | undefined },
 ): Promise<Group[]> {
-  const given = { ...filter, ...searchOf({ search, limit, after }) };
+  const params = { ...filter, ...searchOf({ search, limit, after }) };
   const read = (where: Prisma.GroupWhereInput) => db.prisma.group.findMany({ where, select: withMembers });
-  return (await listInOrder(db, { find: groupSearches[order], given }, read)).map(presentGroup);
+  return (await listInOrder(db, { find: groupSearches[order], given: params }, read)).map(presentGroup);
 }
 
 const mostNamedGroups = 20;
@@ -280,7 +280,7 @@ const textOfPerson = sql`lower(${orNone(named.firstFull)} || ' ' || ${orNone(nam
 
 // Reads what narrows the search most first, whatever PostgreSQL estimates: otherwise it scans all people for a rare
 // name.
-const candidates: Record<Narrowing, (given: { [Name in keyof People]-?: Parameter }) => Sql> = {
+const candidates: Record<Narrowing, (params: { [Name in keyof People]-?: Parameter }) => Sql> = {
   person: ({ personId }) => sql`SELECT ${personId}::uuid`,
   group: ({ groupId }) => sql`SELECT ${m.personId} FROM ${m} WHERE ${m.groupId} = ${groupId}`,
   school: ({ schoolId }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${schoolId}`,
@@ -311,11 +311,11 @@ function findRarest(texts: readonly string[]): string | null {
 }
 
 const searchPeople = (sort: PeopleSort, order: SortOrder, narrowing: Narrowing | null) =>
-  statement<People>((given) => {
-    const { search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool } = given;
-    const { signInState, signInHome, leftSince } = given;
-    const identifiers = identifiersAt(given.identifiersOf);
-    const isCandidate = narrowing && sql`${p.id} = ANY (ARRAY(${candidates[narrowing](given)})) AND `;
+  statement<People>((params) => {
+    const { search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool } = params;
+    const { signInState, signInHome, leftSince } = params;
+    const identifiers = identifiersAt(params.identifiersOf);
+    const isCandidate = narrowing && sql`${p.id} = ANY (ARRAY(${candidates[narrowing](params)})) AND `;
     return sql`
   SELECT ${p.id} FROM ${p}
   WHERE ${isCandidate ?? empty}(CASE WHEN ${schoolId}::uuid IS NULL THEN NOT ${isInSandbox}

@@ -59,7 +59,7 @@ export async function listMergers(
 type Sides = { from: SchoolId; into: SchoolId };
 type Of = Sides & { id: MergerId; now: Date };
 type Merging = Of & { keepSourceIds: boolean };
-type Step<Given> = (tx: Queryable, given: Given) => Promise<number>;
+type Step<Params> = (tx: Queryable, params: Params) => Promise<number>;
 
 const p = table("person", "p");
 const g = table("group", "g");

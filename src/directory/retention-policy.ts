@@ -64,7 +64,7 @@ export const joinRetention = (defaults: Readonly<Record<Period, Part>>): Sql => 
   CROSS JOIN LATERAL (SELECT ${fields<Retention>(columns(defaults))}) AS retention`;
 
 const listRetention = makeFind<Retention, RetentionDefaults & { schoolId: SchoolId }>(
-  (given) => sql`SELECT retention.* FROM ${s} ${joinRetention(given)} WHERE ${s.id} = ${given.schoolId}`,
+  (params) => sql`SELECT retention.* FROM ${s} ${joinRetention(params)} WHERE ${s.id} = ${params.schoolId}`,
   "directory.findRetention",
 );
 

@@ -30,17 +30,17 @@ function queryFor(caller: AccessToken): ObjectQuery<Roster, OfSchool> {
   const has = (part: (typeof parts)[number]) => parts.includes(part);
   const query = makeObjectQuery<Roster, OfSchool>(name, ofSchool, {
     school: has("schools") && {
-      one: (given) => ({
-        ...oneSchool(given),
-        item: school(given),
-        visible: schoolIsReadable(given.client, s),
+      one: (params) => ({
+        ...oneSchool(params),
+        item: school(params),
+        visible: schoolIsReadable(params.client, s),
       }),
     },
     groups: has("groups") && {
-      list: (given) => ({
-        ...groupsOfSchool(given),
-        item: group({ client: given.client }, order.ids),
-        visible: groupIsReadable(given.client, g),
+      list: (params) => ({
+        ...groupsOfSchool(params),
+        item: group({ client: params.client }, order.ids),
+        visible: groupIsReadable(params.client, g),
       }),
       // A row has all members of its group.
       rowsAtOnce: 1,

@@ -32,6 +32,6 @@ const erasures = { shared: makeErasures("shared"), own: makeErasures("own") };
 export const makeListErasures =
   ({ clock, waitDays }: { clock: Clock; waitDays: number }): IdmHandler<"listErasures"> =>
   ({ caller, query }) => {
-    const given = { client: caller.clientId, state: query.state ?? "open", waitDays, now: clock() };
-    return answerList(erasures[caller.ids], given, null, query);
+    const params = { client: caller.clientId, state: query.state ?? "open", waitDays, now: clock() };
+    return answerList(erasures[caller.ids], params, null, query);
   };

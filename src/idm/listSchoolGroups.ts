@@ -6,18 +6,22 @@ import { groupsOfSchool, listedGroup, ofSchool, type ListedGroup, type OfSchool 
 
 const g = table("group", "g");
 
-const groupsOf = (given: Parameters<OfSchool>) => ({
-  ...groupsOfSchool(given),
-  ...ofSchool(given),
+const groupsOf = (params: Parameters<OfSchool>) => ({
+  ...groupsOfSchool(params),
+  ...ofSchool(params),
   item: listedGroup,
 });
-const groups = makeListQuery<ListedGroup, OfSchool>("idm_school_groups", (given) => ({
-  ...groupsOf(given),
-  visible: groupIsReadable(given.client, g),
+const groups = makeListQuery<ListedGroup, OfSchool>("idm_school_groups", (params) => ({
+  ...groupsOf(params),
+  visible: groupIsReadable(params.client, g),
 }));
-const groupsWithDeleted = makeListQuery<ListedGroup, OfSchool>("idm_school_groups_deleted", (given) => ({
-  ...groupsOf(given),
-  visible: visibleBy("groups:read", { client: given.client, schoolId: g.schoolId }, groupIsSynced(given.client, g.id)),
+const groupsWithDeleted = makeListQuery<ListedGroup, OfSchool>("idm_school_groups_deleted", (params) => ({
+  ...groupsOf(params),
+  visible: visibleBy(
+    "groups:read",
+    { client: params.client, schoolId: g.schoolId },
+    groupIsSynced(params.client, g.id),
+  ),
 }));
 
 export const listSchoolGroups: IdmHandler<"listSchoolGroups"> = ({ caller, path, query }) =>

@@ -5,13 +5,13 @@ import { listedPerson, listedPersonWithStatus, makePeopleLists } from "./records
 
 const p = readTable("person", "p");
 
-const people = makePeopleLists("idm_school_people", (given) => ({
-  item: listedPerson(given),
-  visible: personIsListed({ client: given.client }, p, given.school),
+const people = makePeopleLists("idm_school_people", (params) => ({
+  item: listedPerson(params),
+  visible: personIsListed({ client: params.client }, p, params.school),
 }));
-const peopleWithDeleted = makePeopleLists("idm_school_people_deleted", (given) => ({
-  item: listedPersonWithStatus(given),
-  visible: syncedPersonIsListed({ client: given.client }, p, given.school),
+const peopleWithDeleted = makePeopleLists("idm_school_people_deleted", (params) => ({
+  item: listedPersonWithStatus(params),
+  visible: syncedPersonIsListed({ client: params.client }, p, params.school),
 }));
 
 export const listSchoolPeople: IdmHandler<"listSchoolPeople"> = ({ caller, path, query }) =>

@@ -5,9 +5,9 @@ import { makePeopleLists, user } from "./records.ts";
 
 const p = readTable("person", "p");
 
-const usersOfSchool = makePeopleLists("idm_school_users", (given) => ({
-  item: user(given),
-  visible: userIsListed({ client: given.client }, p, given.school),
+const usersOfSchool = makePeopleLists("idm_school_users", (params) => ({
+  item: user(params),
+  visible: userIsListed({ client: params.client }, p, params.school),
 }));
 
 export const listSchoolUsers: IdmHandler<"listSchoolUsers"> = ({ caller, path, query }) =>

@@ -111,19 +111,19 @@ export const groupsOfSchool = ({ school }: Parameters<OfSchool>) => ({
 /**
  * The people of a school in list order: by name from an index; otherwise sorting keys and ids before records are read.
  */
-export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) {
-  const { sortKey, id } = peopleOrder(order, given.client, a, a.personId);
+export function peopleOfSchool(params: Parameters<OfSchool>, order: PeopleOrder) {
+  const { sortKey, id } = peopleOrder(order, params.client, a, a.personId);
   if (order.by === "all" && order.ids === "shared") {
     return {
       from: sql`${a} ${lookUp("person", "p", sql`${p.id} = ${a.personId}`)}`,
-      where: sql`${a.schoolId} = ${given.school}`,
+      where: sql`${a.schoolId} = ${params.school}`,
       sortKey,
       id,
     };
   }
   return {
     from: sql`(
-      SELECT ${sortKey} AS sort_key, ${id} AS app_id, ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${given.school}
+      SELECT ${sortKey} AS sort_key, ${id} AS app_id, ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${params.school}
       ORDER BY 1, 2 OFFSET 0) AS listed ${lookUp("person", "p", sql`${p.id} = listed.person_id`)}`,
     sortKey: sql`listed.sort_key`,
     id: sql`listed.app_id`,
@@ -133,7 +133,7 @@ export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) 
 /** Makes one list per order of people. */
 export function makePeopleLists<T extends object>(
   list: string,
-  build: (given: Parameters<OfSchool> & { id: Sql }) => { item: JsonSql<T>; visible: Visible },
+  build: (params: Parameters<OfSchool> & { id: Sql }) => { item: JsonSql<T>; visible: Visible },
 ): (caller: AccessToken) => ListQuery<T, OfSchool> {
   const queries = new Map<string, ListQuery<T, OfSchool>>();
   return (caller) => {
@@ -141,12 +141,12 @@ export function makePeopleLists<T extends object>(
     const name = list + nameOfOrder(order);
     const known = queries.get(name);
     if (known !== undefined) return known;
-    const query = makeListQuery<T, OfSchool>(name, (given) => {
-      const people = peopleOfSchool(given, order);
+    const query = makeListQuery<T, OfSchool>(name, (params) => {
+      const people = peopleOfSchool(params, order);
       return {
         ...people,
-        ...ofSchool(given),
-        ...build({ client: given.client, school: given.school, id: people.id }),
+        ...ofSchool(params),
+        ...build({ client: params.client, school: params.school, id: people.id }),
       };
     });
     queries.set(name, query);

@@ -8,7 +8,7 @@ import { makeListMemory, pageHeaders, readPage } from "./read-page.ts";
 import { demographics } from "./records/demographics.ts";
 import { enrollments } from "./records/enrollments.ts";
 import { classes, courses } from "./records/groups.ts";
-import type { Given, Resource, Way } from "./records/record.ts";
+import type { Params, Resource, Way } from "./records/record.ts";
 import { schools } from "./records/schools.ts";
 import { sessions } from "./records/sessions.ts";
 import { users } from "./records/users.ts";
@@ -81,9 +81,9 @@ export function makeHandlers({ version, baseUrl, clock }: Deps): OneRosterHandle
       const statements = statementsFor({ resource, way, ids, version }, { filter, sort, orderBy, fields });
       const [limit, offset] = way.one ? [1, 0] : [query.limit ?? defaultLimit, query.offset ?? 0];
       const year = schoolYearAt(clock());
-      const given: Given = { client, base, ...year, ...idsOf(path, resource, way) };
+      const params: Params = { client, base, ...year, ...idsOf(path, resource, way) };
       if (path.termId !== undefined && path.termId !== year.termId) throw recordNotFound();
-      const values = { ...given, ...statements.values, limit, offset } satisfies Values;
+      const values = { ...params, ...statements.values, limit, offset } satisfies Values;
       const list = JSON.stringify([statements.id, { ...values, limit: null, offset: null }]);
       return answerText({
         version: statements.version as never,
@@ -109,13 +109,13 @@ export function makeHandlers({ version, baseUrl, clock }: Deps): OneRosterHandle
 const defaultLimit = 100;
 
 /** The values that the address names. Errors: not_found unknownobject for an id of another shape. */
-function idsOf(path: Path, resource: Resource, { one }: Way): Partial<Given> {
+function idsOf(path: Path, resource: Resource, { one }: Way): Partial<Params> {
   const { id, schoolId, classId, courseId, userId, studentId, teacherId } = path;
   if (one) return findIds(resource, id!) ?? checkIds({ id: "" });
   return checkIds({ schoolId, groupId: classId, courseId, personId: userId ?? studentId ?? teacherId });
 }
 
-function checkIds(ids: Record<string, string | undefined>): Partial<Given> {
+function checkIds(ids: Record<string, string | undefined>): Partial<Params> {
   const named = Object.entries(ids).filter(([, id]) => id !== undefined);
   if (named.some(([, id]) => !uuidPattern.test(id!))) throw recordNotFound();
   return Object.fromEntries(named);

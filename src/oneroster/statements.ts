@@ -8,7 +8,7 @@ import { refuseSelection } from "./failure.ts";
 import { compileFilter, findBounds, findSortKey, unknownField } from "./filter/compile.ts";
 import { parseFilter } from "./filter/parse.ts";
 import { enrollments } from "./records/enrollments.ts";
-import { roundedTime, type Given, type Part, type Reader, type RecordFields } from "./records/record.ts";
+import { roundedTime, type Params, type Part, type Reader, type RecordFields } from "./records/record.ts";
 import type { Resource, Source, Way } from "./records/record.ts";
 import { wayIsShown } from "./shown.ts";
 
@@ -20,7 +20,7 @@ export type Selection = {
   fields?: string | undefined;
 };
 
-export type Values = Given & Record<string, unknown>;
+export type Values = Params & Record<string, unknown>;
 
 /** `values` are the parameters of the filter. */
 export type Statements = {
@@ -82,9 +82,9 @@ function makeStatements(shape: Shape, selection: Selection, name?: string): Stat
   const idsOfOne = isOne ? findIds(resource, sourcedId) : {};
   const make = (part: string, build: (reader: Reader) => Sql) =>
     statement<Values>(
-      (given: Parameters<Given>) => {
-        const ofReader = { ids, version, since: since ? given.changedSince : undefined };
-        return build(Object.assign(Object.create(given) as Parameters<Given>, ofReader));
+      (params: Parameters<Params>) => {
+        const ofReader = { ids, version, since: since ? params.changedSince : undefined };
+        return build(Object.assign(Object.create(params) as Parameters<Params>, ofReader));
       },
       name && `${name}_${part}`,
     );

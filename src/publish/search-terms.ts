@@ -50,7 +50,7 @@ const idle = new Set(
 
 export const splitWords = (text: string): string[] =>
   joined
-    .reduce((given, [pattern, word]) => given.replace(pattern, word), text.toLowerCase())
+    .reduce((words, [pattern, word]) => words.replace(pattern, word), text.toLowerCase())
     .match(/[\p{L}\p{N}_]+/gu) ?? [];
 
 const stemOf = (word: string): string =>

@@ -6,7 +6,7 @@ import type { Parameters, Part, Queryable, Sql } from "../platform/database/sql.
 /** Why a person will be soft-deleted: they left their last school, or have not signed in. */
 type RetentionCause = "LEFT" | "INACTIVE";
 
-export type Given = RetentionDefaults & { now: Date };
+export type Params = RetentionDefaults & { now: Date };
 
 /**
  * What the operator sets: periods of schools without their own, within what others may choose, and when a run is held.
@@ -21,7 +21,7 @@ export type RetentionRules = {
   noticeDays: number;
 };
 
-export const givenAt = ({ defaults }: Pick<RetentionRules, "defaults">, now: Date): Given => ({ ...defaults, now });
+export const givenAt = ({ defaults }: Pick<RetentionRules, "defaults">, now: Date): Params => ({ ...defaults, now });
 
 export const isUnusual = (hold: RetentionRules["hold"], due: number, people: number): boolean =>
   due > hold.people && due > people * hold.share;
@@ -85,16 +85,16 @@ const inactive = (who: Sql, now: Part) => sql`
  * SQL: a relation of the people whom the retention of some schools soft-deletes, and when: `person_id`, `school_id`,
  * `cause`, `due_at`. Their home school's policy decides. Staff with a role are never among them.
  */
-const dueAmong = (given: Parameters<Given>, { schools, who }: { schools: Sql; who?: Sql }): Sql => sql`(
+const dueAmong = (params: Parameters<Params>, { schools, who }: { schools: Sql; who?: Sql }): Sql => sql`(
   SELECT found.id AS person_id, ${s.id} AS school_id, found.cause,
     greatest(found.due, ${e.until}) AS due_at
-  FROM ${s} ${joinRetention(given)}
+  FROM ${s} ${joinRetention(params)}
   CROSS JOIN LATERAL (
     SELECT DISTINCT ON (id) id, cause, due
-    FROM (${leavers(who ?? sql`true`)} UNION ALL ${inactive(who ?? sql`true`, given.now)}) AS either
+    FROM (${leavers(who ?? sql`true`)} UNION ALL ${inactive(who ?? sql`true`, params.now)}) AS either
     ORDER BY id, due) AS found
   JOIN ${p} ON ${p.id} = found.id LEFT JOIN ${e} ON ${e.personId} = found.id
-  WHERE ${s.sandboxId} IS NULL AND ${schools} AND ${holdsNoRole(given.now)})`;
+  WHERE ${s.sandboxId} IS NULL AND ${schools} AND ${holdsNoRole(params.now)})`;
 
 export type DuePerson = {
   id: PersonId;
@@ -114,37 +114,37 @@ const columnsOfDue = {
 };
 
 type Position = { dueAt: Date | null; id: PersonId | null };
-type DueQuery = Given & { schoolIds: readonly SchoolId[]; until: Date; limit: number } & {
+type DueQuery = Params & { schoolIds: readonly SchoolId[]; until: Date; limit: number } & {
   [Name in keyof Position as `after_${Name}`]: Position[Name];
 };
 
 const selectDue = makeFind<DuePerson, DueQuery>(
-  (given) => sql`
+  (params) => sql`
   SELECT ${fields<DuePerson>(columnsOfDue)}
-  FROM ${dueAmong(given, { schools: sql`${s.id} = ANY (${given.schoolIds}::uuid[])` })} AS due
+  FROM ${dueAmong(params, { schools: sql`${s.id} = ANY (${params.schoolIds}::uuid[])` })} AS due
   JOIN ${p} ON ${p.id} = due.person_id
-  WHERE due.due_at <= ${given.until}
-    AND (${given.after_id}::uuid IS NULL OR (due.due_at, ${p.id}) > (${given.after_dueAt}::timestamptz, ${given.after_id}))
-  ORDER BY due.due_at, ${p.id} LIMIT ${given.limit}`,
+  WHERE due.due_at <= ${params.until}
+    AND (${params.after_id}::uuid IS NULL OR (due.due_at, ${p.id}) > (${params.after_dueAt}::timestamptz, ${params.after_id}))
+  ORDER BY due.due_at, ${p.id} LIMIT ${params.limit}`,
   "retention.listDue",
 );
 
 type Page = { schoolIds: readonly SchoolId[]; until: Date; limit: number; after?: Position | undefined };
 
 /** The people whom the retention of these schools soft-deletes until a date, next ones first. */
-export const listDue = (db: Queryable, given: Given, { after, ...page }: Page): Promise<DuePerson[]> =>
-  selectDue(db, { ...given, ...page, after_dueAt: after?.dueAt ?? null, after_id: after?.id ?? null });
+export const listDue = (db: Queryable, params: Params, { after, ...page }: Page): Promise<DuePerson[]> =>
+  selectDue(db, { ...params, ...page, after_dueAt: after?.dueAt ?? null, after_id: after?.id ?? null });
 
 /** `people` are the active people of a home school; `due` is how many are due now, `later` until the other date. */
 export type DueCounts = { schoolId: SchoolId; schoolName: string; people: number; due: number; later: number };
 
-type CountQuery = Given & { schoolIds: readonly SchoolId[]; until: Date };
+type CountQuery = Params & { schoolIds: readonly SchoolId[]; until: Date };
 
 const countWhere = (where: Sql) => sql`(count(*) FILTER (WHERE ${where}))::int`;
 const counted = table("person", "counted");
 
 const selectCounts = makeFind<DueCounts, CountQuery>(
-  (given) => sql`
+  (params) => sql`
   SELECT ${fields<DueCounts>({
     schoolId: s.id,
     schoolName: s.name,
@@ -154,51 +154,51 @@ const selectCounts = makeFind<DueCounts, CountQuery>(
     later: sql`coalesce(due.later, 0)`,
   })}
   FROM ${s} LEFT JOIN (
-    SELECT school_id, ${countWhere(sql`due_at <= ${given.now}`)} AS now, ${countWhere(sql`due_at > ${given.now}`)} AS later
-    FROM ${dueAmong(given, { schools: sql`${s.id} = ANY (${given.schoolIds}::uuid[])` })} AS due_people
-    WHERE due_at <= ${given.until} GROUP BY school_id) AS due ON due.school_id = ${s.id}
-  WHERE ${s.id} = ANY (${given.schoolIds}::uuid[]) ORDER BY ${s.sortKey}, ${s.id}`,
+    SELECT school_id, ${countWhere(sql`due_at <= ${params.now}`)} AS now, ${countWhere(sql`due_at > ${params.now}`)} AS later
+    FROM ${dueAmong(params, { schools: sql`${s.id} = ANY (${params.schoolIds}::uuid[])` })} AS due_people
+    WHERE due_at <= ${params.until} GROUP BY school_id) AS due ON due.school_id = ${s.id}
+  WHERE ${s.id} = ANY (${params.schoolIds}::uuid[]) ORDER BY ${s.sortKey}, ${s.id}`,
   "retention.countDue",
 );
 
-export const countDue = (db: Queryable, given: Given, query: Omit<CountQuery, keyof Given>): Promise<DueCounts[]> =>
-  selectCounts(db, { ...given, ...query });
+export const countDue = (db: Queryable, params: Params, query: Omit<CountQuery, keyof Params>): Promise<DueCounts[]> =>
+  selectCounts(db, { ...params, ...query });
 
 const shownOfSome = 5;
 
 const selectSome = makeFind<DuePerson & { count: number }, CountQuery>(
-  (given) => sql`
+  (params) => sql`
   SELECT count(*) OVER ()::int AS count, ${fields<DuePerson>(columnsOfDue)}
-  FROM ${dueAmong(given, { schools: sql`${s.id} = ANY (${given.schoolIds}::uuid[])` })} AS due
+  FROM ${dueAmong(params, { schools: sql`${s.id} = ANY (${params.schoolIds}::uuid[])` })} AS due
   JOIN ${p} ON ${p.id} = due.person_id
-  WHERE due.due_at <= ${given.until} ORDER BY due.due_at, ${p.id} LIMIT ${shownOfSome}`,
+  WHERE due.due_at <= ${params.until} ORDER BY due.due_at, ${p.id} LIMIT ${shownOfSome}`,
   "retention.findSomeDue",
 );
 
 /** How many are due until a date, and the first of them. */
 export async function findSomeDue(
   db: Queryable,
-  given: Given,
-  query: Omit<CountQuery, keyof Given>,
+  params: Params,
+  query: Omit<CountQuery, keyof Params>,
 ): Promise<{ count: number; first: DuePerson[] }> {
-  const found = await selectSome(db, { ...given, ...query });
+  const found = await selectSome(db, { ...params, ...query });
   return { count: found[0]?.count ?? 0, first: found.map(({ count: _, ...due }) => due) };
 }
 
 type Due = { cause: RetentionCause; dueAt: Date };
 
-const selectDueOf = makeFind<Due, Given & { personId: PersonId }>(
-  (given) => sql`
+const selectDueOf = makeFind<Due, Params & { personId: PersonId }>(
+  (params) => sql`
   SELECT ${fields<Due>({ cause: sql`due.cause`, dueAt: sql`due.due_at` })}
-  FROM ${dueAmong(given, {
-    schools: sql`${s.id} = (SELECT ${counted.homeSchoolId} FROM ${counted} WHERE ${counted.id} = ${given.personId})`,
-    who: sql`${p.id} = ${given.personId}`,
+  FROM ${dueAmong(params, {
+    schools: sql`${s.id} = (SELECT ${counted.homeSchoolId} FROM ${counted} WHERE ${counted.id} = ${params.personId})`,
+    who: sql`${p.id} = ${params.personId}`,
   })} AS due`,
   "retention.findDue",
 );
 
 /** When and why the retention soft-deletes a person; null if nothing says so. */
-export async function findDue(db: Queryable, given: Given, personId: PersonId): Promise<Due | null> {
-  const [found] = await selectDueOf(db, { ...given, personId });
+export async function findDue(db: Queryable, params: Params, personId: PersonId): Promise<Due | null> {
+  const [found] = await selectDueOf(db, { ...params, personId });
   return found ?? null;
 }

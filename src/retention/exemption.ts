@@ -29,14 +29,18 @@ async function recordAtHome(tx: Transaction, personId: PersonId, line: Parameter
 export async function putExemption(
   tx: Transaction,
   personId: PersonId,
-  given: RetentionExemption,
+  exemption: RetentionExemption,
   origin: Origin,
 ): Promise<void> {
   const latest = new Date(origin.at);
   latest.setUTCMonth(latest.getUTCMonth() + longestMonths);
-  if (given.until <= origin.at || given.until > latest)
+  if (exemption.until <= origin.at || exemption.until > latest)
     throw new AppError("invalid", "exemption_date", `Choose a date in the next ${longestMonths} months.`);
-  const data = { until: given.until, reason: checkLines("reason", given.reason, longestReason), givenAt: origin.at };
+  const data = {
+    until: exemption.until,
+    reason: checkLines("reason", exemption.reason, longestReason),
+    givenAt: origin.at,
+  };
   await tx.prisma.retentionExemption.upsert({ where: { personId }, create: { personId, ...data }, update: data });
   await recordAtHome(tx, personId, { ...origin, action: "retention_exemption_given" });
 }

@@ -7,7 +7,7 @@ import { AppError } from "../platform/errors.ts";
 import { fields, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { countDue, findDue, givenAt, isUnusual, listDue } from "./due.ts";
-import type { DuePerson, Given, RetentionRules } from "./due.ts";
+import type { DuePerson, Params, RetentionRules } from "./due.ts";
 import { lockExemption } from "./exemption.ts";
 
 /** How long a process works on a school before another one may; a crash costs this time. */
@@ -18,12 +18,12 @@ const k = table("retentionCheck", "k");
 const next = table("retentionCheck", "next");
 
 // Schools that were made since, or got a policy of their state; leavers and a policy of its own note a school at once.
-const insertChecks = statement<Given>(
-  (given) => sql`
+const insertChecks = statement<Params>(
+  (params) => sql`
   ${insert(
     "retentionCheck",
-    { schoolId: s.id, checkAt: given.now },
-    sql`FROM ${s} ${joinRetention(given)}
+    { schoolId: s.id, checkAt: params.now },
+    sql`FROM ${s} ${joinRetention(params)}
       WHERE ${s.sandboxId} IS NULL AND retention."inactiveMonths" > 0
         AND NOT EXISTS (SELECT FROM ${k} WHERE ${k.schoolId} = ${s.id})`,
   )} ON CONFLICT DO NOTHING`,

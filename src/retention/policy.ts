@@ -58,8 +58,8 @@ function checkLimits(policy: RetentionPolicy, limits: RetentionRules["limits"]):
 }
 
 const columnsOf = ({ leftMonths, inactiveMonths, restoreDays, auditDays }: RetentionPolicy) => {
-  const reasonOf = (name: keyof RetentionDefaults, given: Value | null) =>
-    given && checkLines(`${name}/reason`, given.reason, longestReason);
+  const reasonOf = (name: keyof RetentionDefaults, value: Value | null) =>
+    value && checkLines(`${name}/reason`, value.reason, longestReason);
   return {
     leftMonths: leftMonths?.value ?? null,
     leftFrom: leftMonths?.from ?? null,

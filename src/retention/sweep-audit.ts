@@ -3,7 +3,7 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
 import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
-import { givenAt, type Given, type RetentionRules } from "./due.ts";
+import { givenAt, type Params, type RetentionRules } from "./due.ts";
 
 const s = table("school", "s");
 const own = table("retentionPolicy", "own");
@@ -11,11 +11,11 @@ const ofState = table("retentionPolicy", "of_state");
 
 type Shorter = { schoolId: SchoolId; auditDays: number };
 
-const selectShorter = statement<Given>(
-  (given) => sql`
-  SELECT ${s.id} AS "schoolId", retention."auditDays" FROM ${s} ${joinRetention(given)}
+const selectShorter = statement<Params>(
+  (params) => sql`
+  SELECT ${s.id} AS "schoolId", retention."auditDays" FROM ${s} ${joinRetention(params)}
   WHERE (${own.auditDays} IS NOT NULL OR ${ofState.auditDays} IS NOT NULL)
-    AND retention."auditDays" < ${given.auditDays}::int`,
+    AND retention."auditDays" < ${params.auditDays}::int`,
 );
 
 // A day of a school at a time, found by index.
@@ -39,7 +39,7 @@ export const makeSchoolAuditSweep = ({ db, clock, rules }: Deps): WorkerJob => (
   name: "retention.sweepAudit",
   everySeconds: 3600,
   async run(signal) {
-    const shorter = await findRows<Shorter, Given>(db.pool, selectShorter, givenAt(rules, clock()));
+    const shorter = await findRows<Shorter, Params>(db.pool, selectShorter, givenAt(rules, clock()));
     for (const { schoolId, auditDays } of shorter) {
       const slice = { schoolId, before: addDays(clock(), -auditDays) };
       for (const deletion of deletions)

@@ -28,12 +28,12 @@ const queries = new Map<string, ListQuery<Personendatensatz, Values>>();
 /** Makes one statement per combination, so that each starts from its narrowest filter. */
 function queryFor(shape: Shape): ListQuery<Personendatensatz, Values> {
   const { parts, filtered, paged, order } = shape;
-  const given = [
+  const filters = [
     ...Object.values(parts),
     ...filterNames.map((name) => filtered.includes(name)),
     ...pageNames.map((name) => paged.includes(name)),
   ];
-  const name = `schulconnex_personen_info_${given.map(Number).join("")}${nameOfOrder(order)}`;
+  const name = `schulconnex_personen_info_${filters.map(Number).join("")}${nameOfOrder(order)}`;
   const known = queries.get(name);
   if (known !== undefined) return known;
   const query = makeListQuery<Personendatensatz, Values>(name, (values) => {

@@ -60,11 +60,11 @@ export async function giveClassTeacherRoles(
   // Otherwise two admins could give the same role at the same time.
   await lockName(tx, { name: `staff_role.class_teachers ${schoolId}` });
   const proposed = await listProposedTeachers(tx, { schoolId, now: by.origin.at });
-  const given: StaffRole[] = [];
+  const roles: StaffRole[] = [];
   for (const { id, state } of proposed)
     if (state === "READY" && personIds.includes(id))
-      given.push(await giveRole(tx, { role: "CLASS_TEACHER", holder: { personId: id }, schoolIds: [schoolId] }, by));
-  return given;
+      roles.push(await giveRole(tx, { role: "CLASS_TEACHER", holder: { personId: id }, schoolIds: [schoolId] }, by));
+  return roles;
 }
 
 type Merger = { id: MergerId; from: SchoolId; into: SchoolId };

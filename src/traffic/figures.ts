@@ -29,8 +29,8 @@ const app = table("app", "app");
 const types = { metric: "text", subject: "text", outcome: "text", hour: "timestamptz", count: "bigint" } as const;
 
 // Sorted, so that two processes do not deadlock. Deleted apps are left out.
-const addCounts = statement<{ counted: string }>((given) => {
-  const { from, columns: counted } = jsonRows(given.counted, "counted", types);
+const addCounts = statement<{ counted: string }>((params) => {
+  const { from, columns: counted } = jsonRows(params.counted, "counted", types);
   return sql`
   ${insert(
     "figure",
@@ -86,8 +86,8 @@ export const deleteFigures = makeRun<Old>(
 );
 
 const deleteOf = statement<{ subject: Subject; metrics: readonly Metric[]; steps: readonly FigureStep[] }>(
-  (given) => sql`DELETE FROM ${f} WHERE ${f.metric} = ANY (${given.metrics}::text[])
-    AND ${f.step} = ANY (${given.steps}::text[]) AND ${f.subject} = ${given.subject}`,
+  (params) => sql`DELETE FROM ${f} WHERE ${f.metric} = ANY (${params.metrics}::text[])
+    AND ${f.step} = ANY (${params.steps}::text[]) AND ${f.subject} = ${params.subject}`,
 );
 
 export const deleteFiguresOf = (db: Queryable, subject: Subject): Promise<number> =>

@@ -32,22 +32,32 @@ const refuse = (code: string, field: string, message: string): AppError =>
 type Checked = Omit<ConnectionSettings, "groupIds">;
 
 /** Checks the whole settings; the issuer of a profile with tenants follows from the tenant. Errors: invalid. */
-function checkSettings<Settings extends Checked>(profile: Profile, given: Settings, allowHttp: boolean): Settings {
+function checkSettings<Settings extends Checked>(profile: Profile, settings: Settings, allowHttp: boolean): Settings {
   const { issuerOf, tenantClaim } = profiles[profile];
-  const tenant = tenantClaim === null ? null : given.tenant;
+  const tenant = tenantClaim === null ? null : settings.tenant;
   const form = tenants[profile];
   if (tenant !== null && form !== undefined && !form.shape.test(tenant))
     throw refuse("upstream_tenant_malformed", "tenant", `must look like ${form.like}`);
   // In development, a profile with a fixed issuer can be tried with a provider on this machine.
-  const issuer = given.issuer ?? (tenant === null || issuerOf === null ? null : issuerOf(tenant));
+  const issuer = settings.issuer ?? (tenant === null || issuerOf === null ? null : issuerOf(tenant));
   if (issuer !== null) checkIssuer(issuer, allowHttp);
   if (issuerOf !== null && tenant !== null && !allowHttp && issuer !== issuerOf(tenant))
     throw refuse("upstream_issuer_malformed", "issuer", `must be ${issuerOf(tenant)}`);
-  checkSchool(given);
-  checkClaims(given.subjectClaim, given.ruleClaim, given.ruleField);
-  if (!given.scopes.includes("openid") || given.scopes.length > 20 || !given.scopes.every((one) => scopeName.test(one)))
+  checkSchool(settings);
+  checkClaims(settings.subjectClaim, settings.ruleClaim, settings.ruleField);
+  if (
+    !settings.scopes.includes("openid") ||
+    settings.scopes.length > 20 ||
+    !settings.scopes.every((one) => scopeName.test(one))
+  )
     throw refuse("upstream_scopes_malformed", "scopes", "must name at most 20 scopes, among them openid");
-  return { ...given, name: checkName("name", given.name, 60), tenant, issuer, scopes: [...new Set(given.scopes)] };
+  return {
+    ...settings,
+    name: checkName("name", settings.name, 60),
+    tenant,
+    issuer,
+    scopes: [...new Set(settings.scopes)],
+  };
 }
 
 /** An issuer is compared exactly: it is stored as it was typed. */
@@ -209,14 +219,14 @@ const unread = {
 /** A new tenant without an issuer means the issuer of that tenant. */
 const withIssuer = (
   { profile, tenant }: Connection,
-  given: Partial<ConnectionSettings>,
+  settings: Partial<ConnectionSettings>,
 ): Partial<ConnectionSettings> =>
-  given.tenant !== undefined &&
-  given.tenant !== tenant &&
-  given.issuer === undefined &&
+  settings.tenant !== undefined &&
+  settings.tenant !== tenant &&
+  settings.issuer === undefined &&
   profiles[profile].issuerOf !== null
-    ? { ...given, issuer: null }
-    : given;
+    ? { ...settings, issuer: null }
+    : settings;
 
 function settingsOf(of: Connection): ConnectionSettings {
   const { name, authMethod, scopes, subjectClaim } = of;

@@ -33,16 +33,16 @@ type LinkedFacts = PersonFacts & { linkedBy: "RULE" | "STAFF"; lacksClaim: boole
 type LinkKey = { connectionId: ConnectionId; issuer: string; subject: string };
 
 const findLinked = statement<FactsParameters & LinkKey>(
-  (given) => sql`
+  (params) => sql`
     SELECT ${fields<LinkedFacts>({
-      ...personFacts(given),
+      ...personFacts(params),
       linkedBy: sql`linked.linked_by`,
       lacksClaim: sql`linked.lacks_claim`,
     })}
     FROM (SELECT ${link.personId} AS person_id, ${link.linkedBy} AS linked_by, ${link.lacksClaim} AS lacks_claim
       FROM ${link}
-      WHERE ${link.connectionId} = ${given.connectionId} AND ${link.issuer} = ${given.issuer}
-        AND ${link.subject} = ${given.subject}) AS linked
+      WHERE ${link.connectionId} = ${params.connectionId} AND ${link.issuer} = ${params.issuer}
+        AND ${link.subject} = ${params.subject}) AS linked
     CROSS JOIN ${factsTables(sql`linked.person_id`)}`,
   "upstream.findLinked",
 );

@@ -129,10 +129,10 @@ async function finishTest(
 
 async function signIn(
   deps: RoundTripDeps,
-  given: Arriving & { tokens: Tokens; back: Back; to: Destination },
+  arriving: Arriving & { tokens: Tokens; back: Back; to: Destination },
 ): Promise<Finished> {
   const { db, encryptionKeys } = deps;
-  const { connection, arrived, tokens, back, to } = given;
+  const { connection, arrived, tokens, back, to } = arriving;
   const { at: now, requestId } = back;
   // The account was proven: the connection works, whoever it is.
   await noteSuccess(db.pool, connection, now);

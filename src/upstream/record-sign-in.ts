@@ -27,7 +27,7 @@ type Session = {
   idToken: string | null;
 };
 
-type Given = {
+type Params = {
   connectionId: string;
   issuer: string;
   subject: string;
@@ -44,32 +44,32 @@ type Given = {
 
 const link = table("upstreamLink", "link");
 
-const recordStatement = statement<Given>((given) => {
-  const connectionId = sql`${given.connectionId}::uuid`;
-  const personId = sql`${given.personId}::uuid`;
-  const now = sql`${given.now}::timestamptz`;
+const recordStatement = statement<Params>((params) => {
+  const connectionId = sql`${params.connectionId}::uuid`;
+  const personId = sql`${params.personId}::uuid`;
+  const now = sql`${params.now}::timestamptz`;
   const session = {
-    id: sql`${given.sessionId}::uuid`,
+    id: sql`${params.sessionId}::uuid`,
     connectionId,
-    sub: sql`${given.sub}::text`,
-    sid: sql`${given.sid}::text`,
+    sub: sql`${params.sub}::text`,
+    sid: sql`${params.sid}::text`,
     personId,
-    idToken: sql`${given.idToken}::bytea`,
+    idToken: sql`${params.idToken}::bytea`,
     createdAt: now,
-    checkAt: sql`${given.checkAt}::timestamptz`,
+    checkAt: sql`${params.checkAt}::timestamptz`,
   };
   const recent = {
     connectionId,
-    place: sql`${given.place}::int`,
+    place: sql`${params.place}::int`,
     personId,
-    claims: sql`${given.claims}::bytea`,
+    claims: sql`${params.claims}::bytea`,
     at: now,
   };
   return sql`
     WITH linked AS (
       ${update("upstreamLink", "link", { lastSignInAt: now })}
-      WHERE ${link.connectionId} = ${connectionId} AND ${link.issuer} = ${given.issuer}
-        AND ${link.subject} = ${given.subject} AND ${link.personId} = ${personId} RETURNING 1),
+      WHERE ${link.connectionId} = ${connectionId} AND ${link.issuer} = ${params.issuer}
+        AND ${link.subject} = ${params.subject} AND ${link.personId} = ${personId} RETURNING 1),
     opened AS (${insert("upstreamSession", session, sql`FROM linked`)} RETURNING 1),
     kept AS (${insert("upstreamRecentSignIn", recent, sql`FROM linked`)}
       ON CONFLICT (${columnNames("upstreamRecentSignIn", "connectionId", "place")}) DO UPDATE
@@ -88,7 +88,7 @@ export async function recordSignIn(db: Queryable, signIn: SignIn, keys: Encrypti
   const { issuer, subject, claims } = account;
   const place = hashOf(keys, connection.id, issuer, subject).readUInt32BE() % recentPlaces;
   const recent: Recent = { issuer, subject, claims: keepClaims(claims) };
-  const given: Given = {
+  const params: Params = {
     connectionId: connection.id,
     issuer,
     subject,
@@ -102,7 +102,7 @@ export async function recordSignIn(db: Queryable, signIn: SignIn, keys: Encrypti
     place,
     claims: sealJson(keys, recentPurpose(connection.id, place), recent),
   };
-  const [row] = await findRows<{ opened: number }>(db, recordStatement, given);
+  const [row] = await findRows<{ opened: number }>(db, recordStatement, params);
   if (row!.opened !== 1) throw new UpstreamError("EXPIRED", "the link has ended");
 }
 

@@ -23,36 +23,36 @@ export const toRuleParameters = ({ ruleField, normalisations }: Omit<Rule, "rule
   };
 };
 
-type Given = { readonly [Name in keyof RuleParameters]: Value };
+type Params = { readonly [Name in keyof RuleParameters]: Value };
 
 /**
  * SQL: a text as the rule compares it; null if nothing of it is left. Without characters, each step does nothing. Only
  * A to Z have a lower case: in other collations, the Kelvin sign would be a k.
  */
-const normalised = (text: Sql, { isLower, spaces, domain, zeros }: Given): Sql => sql`
+const normalised = (text: Sql, { isLower, spaces, domain, zeros }: Params): Sql => sql`
   nullif(ltrim(split_part(btrim(CASE WHEN ${isLower} THEN lower(${text} COLLATE "C") ELSE ${text} END,
     ${spaces}::text), ${domain}::text, 1), ${zeros}::text), '')`;
 
 /** SQL: the field of the roster that the rule names. */
-const keyOf = (given: Given): Sql =>
+const keyOf = (params: Params): Sql =>
   normalised(
-    sql`(CASE ${given.field}::text WHEN 'USERNAME' THEN ${credential.username} WHEN 'PERSON_ID' THEN ${person.id}::text
+    sql`(CASE ${params.field}::text WHEN 'USERNAME' THEN ${credential.username} WHEN 'PERSON_ID' THEN ${person.id}::text
       ELSE ${person.sourceSystemIdentifier} END)`,
-    given,
+    params,
   );
 
 type Match = { place: number; count: number; personIds: PersonId[] };
 type Matching = RuleParameters & { schoolId: SchoolId; values: string[] };
 
 const matchStatement = statement<Matching>(
-  (given) => sql`
+  (params) => sql`
     SELECT asked.place::int AS place, count(*)::int AS count,
       (array_agg(roster.id::text ORDER BY roster.id))[1:2] AS "personIds"
-    FROM unnest(${given.values}::text[]) WITH ORDINALITY AS asked (value, place)
-    JOIN (SELECT ${person.id} AS id, ${keyOf(given)} AS key
+    FROM unnest(${params.values}::text[]) WITH ORDINALITY AS asked (value, place)
+    JOIN (SELECT ${person.id} AS id, ${keyOf(params)} AS key
       FROM ${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id}
-      WHERE ${person.homeSchoolId} = ${given.schoolId} AND ${person.status} = 'ACTIVE') AS roster
-      ON roster.key = ${normalised(sql`asked.value`, given)}
+      WHERE ${person.homeSchoolId} = ${params.schoolId} AND ${person.status} = 'ACTIVE') AS roster
+      ON roster.key = ${normalised(sql`asked.value`, params)}
     GROUP BY asked.place`,
   "upstream.match",
 );
@@ -64,8 +64,8 @@ export async function findMatches(
   db: Queryable,
   { schoolId, values, rule }: { schoolId: SchoolId; values: readonly string[]; rule: Omit<Rule, "ruleClaim"> },
 ): Promise<Omit<Match, "place">[]> {
-  const given = { ...toRuleParameters(rule), schoolId, values: [...values] };
-  const rows = await findRows<Match, Matching>(db, matchStatement, given);
+  const params = { ...toRuleParameters(rule), schoolId, values: [...values] };
+  const rows = await findRows<Match, Matching>(db, matchStatement, params);
   return values.map((_value, index) => rows.find(({ place }) => place === index + 1) ?? nobody);
 }
 
@@ -106,39 +106,40 @@ export const isStaff = (now: Value): Sql =>
 export const factsTables = (personId: Sql): Sql =>
   sql`${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id} WHERE ${person.id} = ${personId}`;
 
-export const personFacts = (given: { readonly [Name in keyof FactsParameters]: Value }) => ({
+export const personFacts = (params: { readonly [Name in keyof FactsParameters]: Value }) => ({
   personId: person.id,
-  isHere: sql`(${person.status} = 'ACTIVE' AND ${person.homeSchoolId} IS NOT DISTINCT FROM ${given.schoolId}::uuid)`,
+  isHere: sql`(${person.status} = 'ACTIVE' AND ${person.homeSchoolId} IS NOT DISTINCT FROM ${params.schoolId}::uuid)`,
   isBlocked: sql`${person.blockedAt} IS NOT NULL`,
-  worksBeyondHome: worksBeyondHome(given.now),
-  isStaff: isStaff(given.now),
-  isInGroups: isInGroups(given.groupIds),
+  worksBeyondHome: worksBeyondHome(params.now),
+  isStaff: isStaff(params.now),
+  isInGroups: isInGroups(params.groupIds),
   generation: credential.generation,
-  isKey: sql`${keyOf(given)} = ${normalised(sql`${given.value}::text`, given)}`,
+  isKey: sql`${keyOf(params)} = ${normalised(sql`${params.value}::text`, params)}`,
 });
 
 const findStatement = statement<FactsParameters & { personId: PersonId }>(
-  (given) => sql`SELECT ${fields<PersonFacts>(personFacts(given))} FROM ${factsTables(sql`${given.personId}::uuid`)}`,
+  (params) =>
+    sql`SELECT ${fields<PersonFacts>(personFacts(params))} FROM ${factsTables(sql`${params.personId}::uuid`)}`,
   "upstream.personFacts",
 );
 
 export async function findPersonFacts(
   db: Queryable,
-  given: FactsParameters & { personId: PersonId },
+  params: FactsParameters & { personId: PersonId },
 ): Promise<PersonFacts | null> {
-  const [found] = await findRows<PersonFacts>(db, findStatement, given);
+  const [found] = await findRows<PersonFacts>(db, findStatement, params);
   return found ?? null;
 }
 
 const countStatement = statement<RuleParameters & { schoolId: SchoolId; groupIds: readonly GroupId[] }>(
-  (given) => sql`
+  (params) => sql`
     SELECT count(*) FILTER (WHERE is_wanted)::int AS people,
       count(key) FILTER (WHERE is_wanted)::int AS "withKey",
       count(*) FILTER (WHERE is_wanted AND same = 1 AND key IS NOT NULL)::int AS unique
     FROM (SELECT key, is_wanted, count(*) OVER (PARTITION BY key) AS same FROM (
-      SELECT ${keyOf(given)} AS key, ${isInGroups(given.groupIds)} AS is_wanted
+      SELECT ${keyOf(params)} AS key, ${isInGroups(params.groupIds)} AS is_wanted
       FROM ${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id}
-      WHERE ${person.homeSchoolId} = ${given.schoolId} AND ${person.status} = 'ACTIVE') AS roster) AS counted`,
+      WHERE ${person.homeSchoolId} = ${params.schoolId} AND ${person.status} = 'ACTIVE') AS roster) AS counted`,
   "upstream.countKeys",
 );
 
@@ -147,9 +148,9 @@ export type KeyCounts = { people: number; withKey: number; unique: number };
 /** Counts the people who have the field of a rule, and who have it alone. */
 export async function countKeys(
   db: Queryable,
-  given: { schoolId: SchoolId; groupIds: readonly GroupId[]; rule: Omit<Rule, "ruleClaim"> },
+  params: { schoolId: SchoolId; groupIds: readonly GroupId[]; rule: Omit<Rule, "ruleClaim"> },
 ): Promise<KeyCounts> {
-  const { rule, ...of } = given;
+  const { rule, ...of } = params;
   const [counts] = await findRows<KeyCounts>(db, countStatement, { ...toRuleParameters(rule), ...of });
   return counts!;
 }

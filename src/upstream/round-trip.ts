@@ -66,9 +66,9 @@ type New = BucketParameters & {
 const trip = table("upstreamRoundTrip", "trip");
 
 const openStatement = makeForCount((count) =>
-  statement<New>((given) => {
-    const { steps, isDone, count: taken } = takeSteps(given, count);
-    const { connectionId, stateHash, browserHash, purpose, details, expiresAt } = given;
+  statement<New>((params) => {
+    const { steps, isDone, count: taken } = takeSteps(params, count);
+    const { connectionId, stateHash, browserHash, purpose, details, expiresAt } = params;
     const row = {
       stateHash,
       connectionId: sql`${connectionId}::uuid`,
@@ -98,7 +98,7 @@ async function openRoundTrip(
   const { connectionId, browser, address, purpose, trip: details, now } = opened;
   const buckets = bucketsOf(keys, address);
   const stateHash = hashSecret(details.state);
-  const given: New = {
+  const params: New = {
     ...toBucketParameters(buckets),
     connectionId,
     stateHash,
@@ -108,7 +108,7 @@ async function openRoundTrip(
     now,
     expiresAt: new Date(now.getTime() + roundTripSeconds * 1000),
   };
-  const [row] = await findRows<{ taken: number; opened: boolean }>(pool, openStatement(buckets.length), given);
+  const [row] = await findRows<{ taken: number; opened: boolean }>(pool, openStatement(buckets.length), params);
   if (row!.opened) return;
   await undoTake(pool, buckets, row!.taken, now);
   throw new UpstreamError("TOO_MANY");
@@ -119,10 +119,10 @@ type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: Round
 
 // Deleted before it is checked, so that nobody can use a state twice. Expired states are not accepted.
 const takeStatement = makeForCount((count) =>
-  statement<BucketParameters & { stateHash: Buffer }>((given) => {
-    const { steps } = giveBackSteps(given, count, sql`EXISTS (SELECT FROM trip)`);
+  statement<BucketParameters & { stateHash: Buffer }>((params) => {
+    const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM trip)`);
     return sql`
-    WITH trip AS (DELETE FROM ${table("upstreamRoundTrip")} WHERE state_hash = ${given.stateHash} RETURNING *),
+    WITH trip AS (DELETE FROM ${table("upstreamRoundTrip")} WHERE state_hash = ${params.stateHash} RETURNING *),
       ${join(steps)}
     SELECT ${connectionFields}, ${fields({
       browserHash: trip.browserHash,
@@ -141,8 +141,8 @@ export async function takeRoundTrip(
 ): Promise<TakenRoundTrip> {
   const stateHash = hashSecret(back.state);
   const buckets = bucketsOf(keys, back.address);
-  const given = { ...toBucketParameters(buckets), stateHash };
-  const [taken] = await findRows<Taken>(db, takeStatement(buckets.length), given);
+  const params = { ...toBucketParameters(buckets), stateHash };
+  const [taken] = await findRows<Taken>(db, takeStatement(buckets.length), params);
   if (taken === undefined || taken.expiresAt <= back.now) throw new UpstreamError("EXPIRED");
   const { browserHash, purpose, details, expiresAt: _expiresAt, ...row } = taken;
   if (!browserHash.equals(hashSecret(back.browser))) throw new UpstreamError("OTHER_BROWSER");

@@ -170,10 +170,10 @@ const asked = {
  */
 export async function keepTestedSignIn(
   db: PrismaDb,
-  given: { id: SetUpLinkId; connection: ReadyConnection; tested: TestedSignIn; claims: Claims },
+  params: { id: SetUpLinkId; connection: ReadyConnection; tested: TestedSignIn; claims: Claims },
   keys: EncryptionKeys,
 ): Promise<void> {
-  const { id, connection, tested, claims } = given;
+  const { id, connection, tested, claims } = params;
   const { at, scopes } = tested;
   const kept: Kept = { ...tested, arrived: keepClaims(claims) };
   await withPrismaTransaction(db, async (tx) => {

@@ -68,7 +68,7 @@ export const faults: readonly Fault[] = [
   { file: "src/privacy/periods.ts", from: "days.leftMonths > 0 ? (delayed ?? atOnce) : atOnce", to: "atOnce", wrong: "the months that leavers are kept first are not told", foundBy: ["src/privacy/periods.test.ts"] },
   { file: "src/publish/fill.ts", from: ".replaceAll(writtenAddress, () => issuerUrl)", to: ".replaceAll(writtenAddress, () => serverUrl)", wrong: "documents name the address of the API as that of the sign-on", foundBy: ["test/contract/publish.test.ts"] },
   { file: "src/publish/router.ts", from: '    "Access-Control-Allow-Origin": "*",', to: '    "Access-Control-Allow-Origin": "null",', wrong: "scripts of other origins cannot read the contract", foundBy: ["test/contract/publish.test.ts"] },
-  { file: "src/retention/due.ts", from: " AND ${holdsNoRole(given.now)}", to: "", wrong: "the retention deletes staff with a role", foundBy: ["test/retention/job.test.ts"] },
+  { file: "src/retention/due.ts", from: " AND ${holdsNoRole(params.now)}", to: "", wrong: "the retention deletes staff with a role", foundBy: ["test/retention/job.test.ts"] },
   { file: "src/retention/due.ts", from: " AND ${p.blockedAt} IS NULL", to: "", wrong: "a blocked person counts as inactive", foundBy: ["test/retention/job.test.ts"] },
   { file: "src/retention/job.ts", from: '|| due <= (school.releasedPeople ?? 0)) return "due";', to: ') return "due";', wrong: "a released retention is held again", foundBy: ["test/retention/job.test.ts"] },
   { file: "src/retention/job.ts", from: "if (due === null || due.dueAt > change.now) return false;", to: "if (due === null) return false;", wrong: "the retention deletes people before they are due", foundBy: ["test/retention/job.test.ts"] },

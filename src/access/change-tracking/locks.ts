@@ -73,9 +73,9 @@ const findLinkedSchools = statement<{ school: SchoolId }>(
 export function makeSchoolLocks(tx: Queryable) {
   const held = new Set<string>();
 
-  const holdAll = async <Given extends object>(find: Statement<Given>, given: Given): Promise<void> => {
+  const holdAll = async <Params extends object>(find: Statement<Params>, params: Params): Promise<void> => {
     for (;;) {
-      const found = await findRows<{ id: string }, Given>(tx, find, given);
+      const found = await findRows<{ id: string }, Params>(tx, find, params);
       const missing = found.map(({ id }) => id).filter((id) => !held.has(id));
       if (missing.length === 0) return;
       await run(tx, lockForChange, { schools: missing.sort() });

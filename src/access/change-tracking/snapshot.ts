@@ -21,7 +21,7 @@ import {
 } from "../visibility.ts";
 import { schoolsOf, withheldScopes } from "../withheld-sql.ts";
 
-const given = table("grant", "given");
+const grantRow = table("grant", "given");
 const reader = table("app", "v_reader");
 const p = readTable("person", "p");
 const g = table("group", "g");
@@ -51,7 +51,7 @@ const hashes = {
       withheldScopes(reader.clientId, schoolsOf(p.id)),
     ),
   },
-  group: { name: hash(g.name), rest: hash(g.type, withheldScopes(given.clientId, sql`SELECT ${g.schoolId}`)) },
+  group: { name: hash(g.name), rest: hash(g.type, withheldScopes(grantRow.clientId, sql`SELECT ${g.schoolId}`)) },
   school: {
     name: hash(s.name),
     address: sql`CASE WHEN num_nonnulls(${address}, ${location}) > 0 THEN ${hash(address, location)} END`,
@@ -134,9 +134,9 @@ const many: Way = {
 };
 
 export const selectPairs = (subject: Part, { withTable } = many): Sql => sql`
-  SELECT ${given.clientId}, ${a.personId}
+  SELECT ${grantRow.clientId}, ${a.personId}
   FROM ${subject} t ${withTable("affiliation", "a", sql`${a.personId} = t.id`)}
-  ${withTable("grant", "given", sql`${given.schoolId} = ${a.schoolId} AND t.client_id IN ('', ${given.clientId})`)}
+  ${withTable("grant", "given", sql`${grantRow.schoolId} = ${a.schoolId} AND t.client_id IN ('', ${grantRow.clientId})`)}
   WHERE t.type = 'person'
   UNION
   SELECT ${signIn.clientId}, ${signIn.personId}
@@ -183,16 +183,16 @@ export const selectSnapshotOf = (known: Part, subject: Part, { withTable, fence 
   LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
   LEFT JOIN inside ON inside.client_id = k.client_id AND inside.person_id = k.person_id
   UNION ALL
-  SELECT ${given.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, false, NULL, NULL, NULL, ${selectHashes("group")}
+  SELECT ${grantRow.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, false, NULL, NULL, NULL, ${selectHashes("group")}
   FROM ${subject} t JOIN ${g} ON ${g.id} = t.id
-  JOIN ${given} ON ${given.schoolId} = ${g.schoolId} AND t.client_id IN ('', ${given.clientId})
-  WHERE t.type = 'group' AND ${groupIsSynced(given.clientId, g.id)}
+  JOIN ${grantRow} ON ${grantRow.schoolId} = ${g.schoolId} AND t.client_id IN ('', ${grantRow.clientId})
+  WHERE t.type = 'group' AND ${groupIsSynced(grantRow.clientId, g.id)}
   UNION ALL
-  SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, false, NULL, NULL, NULL, ${selectHashes("school")}
+  SELECT ${grantRow.clientId}, 'school', ${s.id}, ${s.id}, true, true, false, NULL, NULL, NULL, ${selectHashes("school")}
   FROM ${subject} t JOIN ${s} ON ${s.id} = t.id
-  JOIN ${given} ON ${given.schoolId} = ${s.id} AND t.client_id IN ('', ${given.clientId})
-  JOIN ${reader} ON ${reader.clientId} = ${given.clientId}
-  WHERE t.type = 'school' AND ${schoolIsShown(given.clientId, s.id)}`;
+  JOIN ${grantRow} ON ${grantRow.schoolId} = ${s.id} AND t.client_id IN ('', ${grantRow.clientId})
+  JOIN ${reader} ON ${reader.clientId} = ${grantRow.clientId}
+  WHERE t.type = 'school' AND ${schoolIsShown(grantRow.clientId, s.id)}`;
 
 /** `subject` is a relation of type, id and client_id, where an empty client_id means every app. */
 export const selectSnapshot = (subject: Sql): Sql => sql`

@@ -59,8 +59,8 @@ export async function listAppsWithData(db: Store, schoolId: SchoolId): Promise<A
     for (const { scopes, attributes, ...app } of concerned) {
       const isGiven = (item: WithheldItem) =>
         !withheld.some((one) => one.clientId === app.clientId && one.item === item);
-      const given = { scopes: scopes.filter(isGiven), attributes: attributes.filter(isGiven) };
-      apps.push({ ...app, ...given, registeredScopes: scopes, reads: reads.get(app.clientId)! });
+      const granted = { scopes: scopes.filter(isGiven), attributes: attributes.filter(isGiven) };
+      apps.push({ ...app, ...granted, registeredScopes: scopes, reads: reads.get(app.clientId)! });
     }
     after = page.at(-1)?.place;
     if (page.length < appsAtOnce) return apps;

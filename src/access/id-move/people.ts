@@ -8,7 +8,7 @@ import { isKnownSector, personIsSynced, userIsShown } from "../visibility.ts";
 
 const p = table("person", "p");
 const at = table("affiliation", "at");
-const given = table("grant", "given");
+const grantRow = table("grant", "given");
 const signIn = table("signIn", "signed");
 const e = table("appEvent", "e");
 
@@ -23,8 +23,8 @@ export const seenAtSchool = (client: Value, schoolId: Value): Sql => sql`
 const count = makeFindOne<{ people: number }, { clientId: string }>(
   ({ clientId }) => sql`
   SELECT count(*)::int AS people FROM (
-    SELECT seen.person_id FROM ${given} CROSS JOIN LATERAL (${seenAtSchool(clientId, given.schoolId)}) AS seen
-    WHERE ${given.clientId} = ${clientId}
+    SELECT seen.person_id FROM ${grantRow} CROSS JOIN LATERAL (${seenAtSchool(clientId, grantRow.schoolId)}) AS seen
+    WHERE ${grantRow.clientId} = ${clientId}
     UNION SELECT ${signIn.personId} FROM ${signIn} WHERE ${signIn.clientId} = ${clientId}
     UNION SELECT ${e.subjectId} FROM ${e} JOIN ${p} ON ${p.id} = ${e.subjectId}
     WHERE ${e.clientId} = ${clientId} AND ${e.type} = 'person') AS known`,

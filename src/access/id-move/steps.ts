@@ -12,7 +12,7 @@ import { fromIdChanges, personIsSeen, seenAtSchool } from "./people.ts";
 
 const p = table("person", "p");
 const a = table("affiliation", "a");
-const given = table("grant", "given");
+const grantRow = table("grant", "given");
 const signIn = table("signIn", "signed");
 const e = table("appEvent", "e");
 const old = table("pairwiseId", "old");
@@ -55,9 +55,9 @@ const keepStep = (
 
 const steps: readonly Step[] = [
   keepStep("AtSchool", 1, (client, after, limit) => ({
-    rows: sql`SELECT ${given.schoolId} FROM ${given}
-      WHERE ${given.clientId} = ${client} AND (${after}::uuid IS NULL OR ${given.schoolId} > ${after}::uuid)
-      ORDER BY ${given.schoolId} LIMIT ${limit}`,
+    rows: sql`SELECT ${grantRow.schoolId} FROM ${grantRow}
+      WHERE ${grantRow.clientId} = ${client} AND (${after}::uuid IS NULL OR ${grantRow.schoolId} > ${after}::uuid)
+      ORDER BY ${grantRow.schoolId} LIMIT ${limit}`,
     people: sql`SELECT seen.person_id FROM batch CROSS JOIN LATERAL (${seenAtSchool(client, sql`batch.school_id`)}) AS seen`,
     key: sql`school_id`,
   })),

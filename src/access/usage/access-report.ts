@@ -32,7 +32,7 @@ export type AccessReport = {
   trial: boolean;
 };
 
-type Given = AccessReport & { id: string; at: Date; schoolId: SchoolId };
+type Params = AccessReport & { id: string; at: Date; schoolId: SchoolId };
 
 const r = table("accessReport", "r");
 const p = table("person", "p");
@@ -46,41 +46,41 @@ const findSchool = makeFind<{ schoolId: SchoolId | null }, AccessReport>(
 /** A part of a row or of parameters: what makes two reports of a month the same. */
 const content = (of: Columns<"schoolId" | "type" | "identifier" | "since" | "until" | "trial">): Sql =>
   sql`${of.schoolId}, ${of.type}, ${of.identifier}, ${of.since}, ${of.until}, ${of.trial}`;
-const contentOf = ({ schoolId, type, identifier, since, until, trial }: Parameters<Given>): Sql =>
+const contentOf = ({ schoolId, type, identifier, since, until, trial }: Parameters<Params>): Sql =>
   sql`${schoolId}::uuid, ${type}::access_report_type, ${identifier}::text, ${since}::timestamptz, ${until}::timestamptz,
     ${trial}::boolean`;
-const isSame = (given: Parameters<Given>): Sql => sql`((${content(r)}) IS NOT DISTINCT FROM (${contentOf(given)}))`;
-const isOfPerson = ({ clientId, personId, at }: Parameters<Given>): Sql =>
+const isSame = (params: Parameters<Params>): Sql => sql`((${content(r)}) IS NOT DISTINCT FROM (${contentOf(params)}))`;
+const isOfPerson = ({ clientId, personId, at }: Parameters<Params>): Sql =>
   sql`${r.clientId} = ${clientId} AND ${r.personId} = ${personId} AND ${r.month} = ${firstDayOf(at)}`;
 
-const countOthers = makeFindOne<{ count: number }, Given>(
-  (given) => sql`SELECT count(*)::int AS count FROM ${r} WHERE ${isOfPerson(given)} AND NOT ${isSame(given)}`,
+const countOthers = makeFindOne<{ count: number }, Params>(
+  (params) => sql`SELECT count(*)::int AS count FROM ${r} WHERE ${isOfPerson(params)} AND NOT ${isSame(params)}`,
   "access.countAccessReports",
 );
 
-const write = makeRun<Given>(
-  (given) => sql`
+const write = makeRun<Params>(
+  (params) => sql`
   WITH repeated AS (
-    UPDATE ${r} SET reported_at = ${given.at}, is_newest = true WHERE ${isOfPerson(given)} AND ${isSame(given)}
+    UPDATE ${r} SET reported_at = ${params.at}, is_newest = true WHERE ${isOfPerson(params)} AND ${isSame(params)}
     RETURNING ${r.id}),
   replaced AS (
     UPDATE ${r} SET is_newest = false
-    WHERE ${isOfPerson(given)} AND ${r.schoolId} = ${given.schoolId} AND ${r.isNewest} AND NOT ${isSame(given)})
+    WHERE ${isOfPerson(params)} AND ${r.schoolId} = ${params.schoolId} AND ${r.isNewest} AND NOT ${isSame(params)})
   ${insert(
     "accessReport",
     {
-      id: given.id,
-      clientId: given.clientId,
-      personId: given.personId,
-      month: firstDayOf(given.at),
-      reportedAt: given.at,
+      id: params.id,
+      clientId: params.clientId,
+      personId: params.personId,
+      month: firstDayOf(params.at),
+      reportedAt: params.at,
       isNewest: sql`true`,
-      schoolId: given.schoolId,
-      type: sql`${given.type}::access_report_type`,
-      identifier: given.identifier,
-      since: given.since,
-      until: given.until,
-      trial: given.trial,
+      schoolId: params.schoolId,
+      type: sql`${params.type}::access_report_type`,
+      identifier: params.identifier,
+      since: params.since,
+      until: params.until,
+      trial: params.trial,
     },
     sql`WHERE NOT EXISTS (SELECT FROM repeated)`,
   )}`,
@@ -97,14 +97,14 @@ const mostReports = 100;
 export async function recordAccessReport(tx: Queryable, report: AccessReport, at: Date): Promise<void> {
   const [{ schoolId } = { schoolId: null }] = await findSchool(tx, report);
   if (schoolId === null) throw new AppError("not_found", "school_not_found", "The person is at no school of this app.");
-  const given = { ...report, schoolId, at, id: makeUuid(at) };
+  const params = { ...report, schoolId, at, id: makeUuid(at) };
   await checkLimit({
     lock: () => lockName(tx, { name: `access reports ${report.clientId} ${report.personId}` }),
-    count: async () => (await countOthers(tx, given)).count,
+    count: async () => (await countOthers(tx, params)).count,
     most: mostReports,
     full: () => new AppError("conflict", "access_report_limit", tooMany),
   });
-  await write(tx, given);
+  await write(tx, params);
 }
 
 const tooMany =

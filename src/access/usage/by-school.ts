@@ -16,25 +16,25 @@ export type BySchoolFilter = {
   limit: number;
 };
 
-type Counted<Counts, Given extends object> = {
+type Counted<Counts, Params extends object> = {
   of: Columns<"clientId" | "schoolId">;
-  counts: (given: Parameters<Given>) => { readonly [Name in keyof Counts]-?: Sql };
+  counts: (params: Parameters<Params>) => { readonly [Name in keyof Counts]-?: Sql };
   /** FROM and WHERE. */
-  from: (given: Parameters<Given>) => Sql;
+  from: (params: Parameters<Params>) => Sql;
 };
 
 const app = table("app", "app");
 const s = table("school", "s");
 
 /** Lists what is counted for each app and school, in the order of the schools; `after` is the last entry before. */
-export function makeListBySchool<Counts extends object, Given extends object>(
+export function makeListBySchool<Counts extends object, Params extends object>(
   name: string,
-  { of, counts, from }: Counted<Counts, Given>,
+  { of, counts, from }: Counted<Counts, Params>,
 ) {
-  type Asked = Given & BySchoolFilter;
-  const list = makeFind<Counts & Pair, Asked & Partial<SchoolPosition>>((given) => {
-    const filter = given as Parameters<BySchoolFilter & SchoolPosition>;
-    const asked = given as Parameters<Given>;
+  type Asked = Params & BySchoolFilter;
+  const list = makeFind<Counts & Pair, Asked & Partial<SchoolPosition>>((params) => {
+    const filter = params as Parameters<BySchoolFilter & SchoolPosition>;
+    const asked = params as Parameters<Params>;
     return sql`
   SELECT counted.*, ${app.name} AS "appName", ${s.name} AS "schoolName", ${s.sortKey} AS place
   FROM (

@@ -102,8 +102,8 @@ export async function listBatches(
 }
 
 /** Errors: not_found credential_batch_not_found, also if somebody else started it. */
-export async function getBatch(db: RecordStore, given: Own & { id: BatchId }): Promise<CountedBatch> {
-  const [found] = await listBatches(db, { ...given, limit: 1 });
+export async function getBatch(db: RecordStore, batch: Own & { id: BatchId }): Promise<CountedBatch> {
+  const [found] = await listBatches(db, { ...batch, limit: 1 });
   if (found === undefined) throw batchUnknown();
   return found;
 }
@@ -128,11 +128,11 @@ type Sealed = { id: string; caller: string; keys: EncryptionKeys };
 
 const purposeOf = ({ id, caller }: Sealed, part: string): string => `credential batch ${id} ${caller} ${part}`;
 
-const sealJson = (given: Sealed, part: string, content: unknown): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(seal(given.keys, purposeOf(given, part), Buffer.from(JSON.stringify(content))));
+const sealJson = (batch: Sealed, part: string, content: unknown): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(seal(batch.keys, purposeOf(batch, part), Buffer.from(JSON.stringify(content))));
 
-function unsealJson(given: Sealed, part: string, bytes: Uint8Array): unknown {
-  const plain = unseal(given.keys, purposeOf(given, part), Buffer.from(bytes));
+function unsealJson(batch: Sealed, part: string, bytes: Uint8Array): unknown {
+  const plain = unseal(batch.keys, purposeOf(batch, part), Buffer.from(bytes));
   if (plain === null) throw batchUnknown();
   return JSON.parse(plain.toString(), (_key, value: unknown) => {
     const isBuffer = typeof value === "object" && value !== null && "type" in value && value.type === "Buffer";
@@ -140,14 +140,14 @@ function unsealJson(given: Sealed, part: string, bytes: Uint8Array): unknown {
   });
 }
 
-export const sealPrepared = (given: Sealed, personId: string, prepared: Prepared): Uint8Array<ArrayBuffer> =>
-  sealJson(given, personId, prepared);
+export const sealPrepared = (batch: Sealed, personId: string, prepared: Prepared): Uint8Array<ArrayBuffer> =>
+  sealJson(batch, personId, prepared);
 
-export async function openPrepared({ prisma }: RecordStore, given: Sealed): Promise<Map<PersonId, Prepared>> {
-  const rows = await prisma.credentialBatchPerson.findMany({ where: { batchId: given.id } });
+export async function openPrepared({ prisma }: RecordStore, batch: Sealed): Promise<Map<PersonId, Prepared>> {
+  const rows = await prisma.credentialBatchPerson.findMany({ where: { batchId: batch.id } });
   return new Map(
     rows.flatMap(({ personId, encrypted }): [PersonId, Prepared][] =>
-      encrypted === null ? [] : [[personId as PersonId, unsealJson(given, personId, encrypted) as Prepared]],
+      encrypted === null ? [] : [[personId as PersonId, unsealJson(batch, personId, encrypted) as Prepared]],
     ),
   );
 }
@@ -160,10 +160,10 @@ type HandedOut = Sealed & { key: string | undefined; people: readonly PersonId[]
  * Keeps what is handed out, for a download that is interrupted, and deletes the rest. Errors: conflict
  * credential_batch_fetched.
  */
-export async function closeBatchIn(tx: Transaction, given: HandedOut): Promise<void> {
+export async function closeBatchIn(tx: Transaction, batch: HandedOut): Promise<void> {
   const { prisma } = tx;
-  const { id, key, people, content, now } = given;
-  const data = { handedOutAt: now, handedOutKey: key ?? null, encrypted: sealJson(given, document, content) };
+  const { id, key, people, content, now } = batch;
+  const data = { handedOutAt: now, handedOutKey: key ?? null, encrypted: sealJson(batch, document, content) };
   const { count } = await prisma.credentialBatch.updateMany({ where: { id, handedOutAt: null }, data });
   if (count === 0) throw batchFetched();
   await prisma.credentialBatchPerson.deleteMany({ where: { batchId: id } });
@@ -171,10 +171,10 @@ export async function closeBatchIn(tx: Transaction, given: HandedOut): Promise<v
 }
 
 /** Opens what `closeBatchIn` kept. Errors: conflict credential_batch_fetched, for another key or after minutes. */
-export async function openHandedOut({ prisma }: RecordStore, given: Sealed & Pick<HandedOut, "key">): Promise<unknown> {
-  const { id, key } = given;
+export async function openHandedOut({ prisma }: RecordStore, batch: Sealed & Pick<HandedOut, "key">): Promise<unknown> {
+  const { id, key } = batch;
   const where = { id, handedOutKey: key ?? null };
   const found = key === undefined ? null : await prisma.credentialBatch.findUnique({ where });
   if (!found?.encrypted) throw batchFetched();
-  return unsealJson(given, document, found.encrypted);
+  return unsealJson(batch, document, found.encrypted);
 }

@@ -108,7 +108,7 @@ const selectPupils = ({ groupId, schoolId, now }: PupilsOf): Sql => sql`
   ORDER BY ${pupil.sortKey}, ${pupil.id} LIMIT ${mostListed + 1}`;
 
 const countPupils = makeFindOne<{ count: number }, ClassOf & { now: Date }>(
-  (given) => sql`SELECT count(*)::int AS count FROM (${selectPupils(given)}) AS listed`,
+  (params) => sql`SELECT count(*)::int AS count FROM (${selectPupils(params)}) AS listed`,
   "class-pupils-count",
 );
 
@@ -203,14 +203,14 @@ type UseParameters = BucketParameters &
   Pick<UsableCard, "schoolId" | "cardId"> & { auditId: string; at: Date; requestId: string | undefined };
 
 // Right pictures give back what their try took, so that a class in which nobody guesses is never slowed.
-const useStatement = statement<UseParameters>((given) => {
-  const { steps } = giveBackSteps(given, 1, sql`EXISTS (SELECT FROM used)`);
+const useStatement = statement<UseParameters>((params) => {
+  const { steps } = giveBackSteps(params, 1, sql`EXISTS (SELECT FROM used)`);
   return sql`
-    WITH tried AS (${countTry(given)}),
+    WITH tried AS (${countTry(params)}),
     used AS (
-      SELECT ${given.auditId}::uuid AS id, ${given.at}::timestamptz AS at, NULL::text AS client_id,
-        ${given.personId}::uuid AS person_id, ${given.schoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
-        json_build_object('cardId', ${given.cardId}::uuid, 'groupIds', ARRAY[${given.groupId}::uuid]) AS detail
+      SELECT ${params.auditId}::uuid AS id, ${params.at}::timestamptz AS at, NULL::text AS client_id,
+        ${params.personId}::uuid AS person_id, ${params.schoolId}::uuid AS school_id, ${params.requestId}::text AS request_id,
+        json_build_object('cardId', ${params.cardId}::uuid, 'groupIds', ARRAY[${params.groupId}::uuid]) AS detail
       FROM tried WHERE tried."wrongTries" = 0),
     ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "class_list_used", ["schoolId", "detail"])})`])}
     SELECT * FROM tried`;
@@ -236,8 +236,8 @@ export async function signInFromList(
   const { at } = device;
   const use = { ...toBucketParameters(buckets), groupId, schoolId, cardId: card.cardId, auditId: makeUuid(at) };
   const tried = { personId, pictures, key: keys.pictures };
-  const answer = await tryPictures(db, tried, { at, requestId }, (given) =>
-    findRows<CountedTry, UseParameters>(db.pool, useStatement, { ...use, ...given, at, requestId }),
+  const answer = await tryPictures(db, tried, { at, requestId }, (params) =>
+    findRows<CountedTry, UseParameters>(db.pool, useStatement, { ...use, ...params, at, requestId }),
   );
   return answer === "right" ? { kind: "ok", card } : { kind: answer };
 }

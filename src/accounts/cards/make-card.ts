@@ -21,7 +21,7 @@ export type MadeCard = {
   secondStepHash: Buffer | null;
 };
 
-export type MakeCard = (given: { secondStep: CardSecondStep; now: Date }) => MadeCard;
+export type MakeCard = (options: { secondStep: CardSecondStep; now: Date }) => MadeCard;
 
 export const makeCardMaker =
   ({ issuerUrl, key }: { issuerUrl: string; key: Buffer }): MakeCard =>

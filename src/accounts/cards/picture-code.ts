@@ -100,7 +100,7 @@ export async function tryPictures(
   db: PrismaDb,
   { personId, pictures, key }: Tried,
   origin: Origin,
-  count: (given: TryParameters) => Promise<CountedTry[]> = (given) => countAlone(db.pool, given),
+  count: (params: TryParameters) => Promise<CountedTry[]> = (params) => countAlone(db.pool, params),
 ): Promise<"right" | "wrong" | "ended"> {
   const [row] = await count({ personId, hash: hashPictures(key, personId, pictures) });
   if (row === undefined) return "ended";

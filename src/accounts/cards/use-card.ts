@@ -91,11 +91,11 @@ const selectFound = (of: Sql, { now, taken }: { now: Value; taken: Sql }): Sql =
     LEFT JOIN ${credential} ON ${credential.personId} = ${card.personId}`;
 
 /** Statements, by the number of buckets, that take from the buckets and find the card of `condition`. */
-const makeFind = <Given extends object>(name: string, condition: (given: Parameters<Given>) => Sql) =>
+const makeFind = <Params extends object>(name: string, condition: (params: Parameters<Params>) => Sql) =>
   makeForCount((count) =>
-    statement<Given & BucketParameters & { now: Date }>((given) => {
-      const { steps, count: taken } = takeSteps(given, count);
-      const found = selectFound(condition(given), { now: given.now, taken });
+    statement<Params & BucketParameters & { now: Date }>((params) => {
+      const { steps, count: taken } = takeSteps(params, count);
+      const found = selectFound(condition(params), { now: params.now, taken });
       return sql`${count === 0 ? empty : sql`WITH ${join(steps)}`} ${found}`;
     }, `${name}.${count}`),
   );
@@ -118,8 +118,8 @@ export async function checkCardOf(
   db: Db,
   { personId, schoolId, buckets, ...use }: CardOf & Omit<Use, "token"> & { buckets: Bucket[] },
 ): Promise<CardCheck | Slowed> {
-  const given = { ...toBucketParameters(buckets), personId, schoolId, now: use.at };
-  const [row] = await findRows<FoundRow>(db.pool, findOfPerson(buckets.length), given);
+  const params = { ...toBucketParameters(buckets), personId, schoolId, now: use.at };
+  const [row] = await findRows<FoundRow>(db.pool, findOfPerson(buckets.length), params);
   const check = judge(row!, use);
   if (check.kind === "usable") return row!.taken === buckets.length ? check : slow(db, row!, buckets, use.at);
   await giveTokensBack(db.pool, buckets.slice(0, row!.taken));
@@ -145,8 +145,8 @@ export async function checkCardUse(db: Db, { key, ...use }: Use & { key: Buffer 
 }
 
 async function findCard(db: Db, { token, at: now }: Use, buckets: Bucket[]): Promise<FoundRow> {
-  const given = { ...toBucketParameters(buckets), tokenHash: hashCardToken(token), now };
-  const [row] = await findRows<FoundRow>(db.pool, findByToken(buckets.length), given);
+  const params = { ...toBucketParameters(buckets), tokenHash: hashCardToken(token), now };
+  const [row] = await findRows<FoundRow>(db.pool, findByToken(buckets.length), params);
   return row!;
 }
 
@@ -225,22 +225,22 @@ type UseParameters = BucketParameters &
 // A success gives back what its try took from the address, so that a school behind one address is not slowed down.
 // Pictures can be sent again after the sign-in; a card that was used since its try gives nothing back.
 const useStatement = makeForCount((count) =>
-  statement<UseParameters>((given) => {
-    const { steps } = giveBackSteps(given, count, sql`EXISTS (SELECT FROM used WHERE is_first)`);
+  statement<UseParameters>((params) => {
+    const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM used WHERE is_first)`);
     return sql`
       WITH used AS (
         ${update("loginCard", "card", {
-          lastUsedAt: given.at,
+          lastUsedAt: params.at,
           wrongAnswers: 0,
           refusedAt: sql`NULL`,
           refusedFor: sql`NULL`,
         })}
-        FROM (SELECT ${before.id}, coalesce(${before.lastUsedAt} < ${given.triedAt}, true) AS is_first
-          FROM ${before} WHERE ${before.id} = ${given.cardId} FOR UPDATE) AS tried
+        FROM (SELECT ${before.id}, coalesce(${before.lastUsedAt} < ${params.triedAt}, true) AS is_first
+          FROM ${before} WHERE ${before.id} = ${params.cardId} FOR UPDATE) AS tried
         WHERE ${card.id} = tried.id AND ${card.revokedAt} IS NULL
-        RETURNING ${given.auditId}::uuid AS id, ${given.at}::timestamptz AS at, NULL::text AS client_id,
-          ${given.personId}::uuid AS person_id, ${given.schoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
-          json_build_object('cardId', ${given.cardId}::uuid) AS detail, is_first),
+        RETURNING ${params.auditId}::uuid AS id, ${params.at}::timestamptz AS at, NULL::text AS client_id,
+          ${params.personId}::uuid AS person_id, ${params.schoolId}::uuid AS school_id, ${params.requestId}::text AS request_id,
+          json_build_object('cardId', ${params.cardId}::uuid) AS detail, is_first),
       ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "login_card_used", ["schoolId", "detail"])})`])}
       SELECT FROM used WHERE ${asynchronous}`;
   }, `sign-in-card-use.${count}`),
@@ -255,8 +255,8 @@ export async function recordCardUse(
   { at, triedAt, address, key, requestId }: CardUse,
 ): Promise<boolean> {
   const places = placesOf(address, key);
-  const given = { cardId, personId, schoolId, at, triedAt, requestId, auditId: makeUuid(at) };
-  return (await run(db.pool, useStatement(places.length), { ...given, ...toBucketParameters(places) })) === 1;
+  const params = { cardId, personId, schoolId, at, triedAt, requestId, auditId: makeUuid(at) };
+  return (await run(db.pool, useStatement(places.length), { ...params, ...toBucketParameters(places) })) === 1;
 }
 
 const cardBucket = { capacity: 20, refillSeconds: 600 };

@@ -205,8 +205,8 @@ type Asked = { username: string; device: Buffer; now: Date; hasPasskeys: boolean
 
 async function findCredential(db: Db, { username, ...rest }: Asked): Promise<Found> {
   // PostgreSQL accepts no NUL character, and no user name has one.
-  const given = { username: username.includes("\0") ? null : username, ...rest };
-  const [row] = await findRows<FoundRow>(db.pool, findByUsername, given);
+  const params = { username: username.includes("\0") ? null : username, ...rest };
+  const [row] = await findRows<FoundRow>(db.pool, findByUsername, params);
   const {
     personId,
     homeSchoolId,

@@ -76,25 +76,25 @@ const [personColumn, deviceColumn, usedColumn] = [
 type SeenValues = { readonly [Name in "personId" | "generation" | "devices" | "now"]: Value };
 
 /** SQL for parts of a WITH. The lock of `standing` keeps a device from being remembered after its sign-in was ended. */
-export const rememberDevices = (given: SeenValues) => ({
+export const rememberDevices = (params: SeenValues) => ({
   standing: sql`
     SELECT ${credential.personId} FROM ${credential}
-    WHERE ${credential.personId} = ${given.personId} AND ${credential.generation} = ${given.generation}
+    WHERE ${credential.personId} = ${params.personId} AND ${credential.generation} = ${params.generation}
     FOR SHARE`,
   // Written once a day at most: only the age in days counts.
   seen: (standing: Sql, condition: Sql) => sql`
     ${insert(
       "signInPlace",
-      { personId: sql`${standing}.person_id`, device: sql`given.device`, lastUsedAt: sql`${given.now}` },
-      sql`FROM unnest(${given.devices}::bytea[]) AS given (device), ${standing} WHERE ${condition} ORDER BY given.device`,
+      { personId: sql`${standing}.person_id`, device: sql`given.device`, lastUsedAt: sql`${params.now}` },
+      sql`FROM unnest(${params.devices}::bytea[]) AS given (device), ${standing} WHERE ${condition} ORDER BY given.device`,
     )}
     ON CONFLICT (${personColumn}, ${deviceColumn}) DO UPDATE SET ${usedColumn} = excluded.${usedColumn}
     WHERE ${present.lastUsedAt} < excluded.${usedColumn} - interval '1 day'
     RETURNING ${present}.xmax = 0 AS is_new`,
   forgotten: (seen: Sql) => sql`
-    DELETE FROM ${present} WHERE ${present.personId} = ${given.personId}
+    DELETE FROM ${present} WHERE ${present.personId} = ${params.personId}
       AND EXISTS (SELECT FROM ${seen} WHERE is_new) AND ${present.device} IN (
         SELECT ${known.device} FROM ${known}
-        WHERE ${known.personId} = ${given.personId} AND ${known.device} <> ALL (${given.devices}::bytea[])
-        ORDER BY ${known.lastUsedAt} DESC OFFSET ${devicesPerPerson} - cardinality(${given.devices}::bytea[]))`,
+        WHERE ${known.personId} = ${params.personId} AND ${known.device} <> ALL (${params.devices}::bytea[])
+        ORDER BY ${known.lastUsedAt} DESC OFFSET ${devicesPerPerson} - cardinality(${params.devices}::bytea[]))`,
 });

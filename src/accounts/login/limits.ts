@@ -97,11 +97,11 @@ type TakenTogether = { taken: number; isAccountTaken: boolean; isOriginTaken: bo
 type TryParameters = { accountKey: Buffer; originKey: Buffer; personId: PersonId | null; now: Date };
 
 const takeStatement = makeForCount((count) =>
-  statement<BucketParameters & TryParameters>((given) => {
-    const { steps, isDone, count: taken } = takeSteps(given, count);
-    const { personId, now } = given;
-    const account = { ...accountLimit, key: given.accountKey, everywhere: sql`true`, personId, now };
-    const origin = { ...originLimit, key: given.originKey, everywhere: sql`false`, personId, now };
+  statement<BucketParameters & TryParameters>((params) => {
+    const { steps, isDone, count: taken } = takeSteps(params, count);
+    const { personId, now } = params;
+    const account = { ...accountLimit, key: params.accountKey, everywhere: sql`true`, personId, now };
+    const origin = { ...originLimit, key: params.originKey, everywhere: sql`false`, personId, now };
     return sql`
       WITH ${join([
         ...steps,
@@ -155,15 +155,15 @@ type SuccessParameters = BucketParameters & Success & { originKey: Buffer; accou
 
 // Locks the credential first, as ending sign-ins does; then the limits in the order of a try.
 const succeedStatement = makeForCount((count) =>
-  statement<SuccessParameters>((given) => {
-    const { standing, seen, forgotten } = rememberDevices(given);
-    const { steps, isDone } = giveBackSteps(given, count, sql`(SELECT count(*) FROM standing) >= 0`);
+  statement<SuccessParameters>((params) => {
+    const { standing, seen, forgotten } = rememberDevices(params);
+    const { steps, isDone } = giveBackSteps(params, count, sql`(SELECT count(*) FROM standing) >= 0`);
     return sql`
       WITH ${join([
         sql`standing AS MATERIALIZED (${standing})`,
         ...steps,
-        sql`account AS (${uncountTry(given.accountKey, isDone)})`,
-        sql`origin AS (${forgetTriesBy(given.originKey, sql`(SELECT count(*) FROM account) >= 0`)})`,
+        sql`account AS (${uncountTry(params.accountKey, isDone)})`,
+        sql`origin AS (${forgetTriesBy(params.originKey, sql`(SELECT count(*) FROM account) >= 0`)})`,
         sql`seen AS (${seen(sql`standing`, sql`(SELECT count(*) FROM origin) >= 0`)})`,
         sql`forgotten AS (${forgotten(sql`seen`)})`,
       ])}

@@ -38,35 +38,35 @@ const l = table("signInBrake", "l");
 type Try = RateLimitKind & Omit<RateLimit, "kind"> & { now: Date };
 
 /** SQL: counts a try if there is no wait, and returns a row then. No wait is 1970: queued tries have older times. */
-export function countTry(given: { readonly [Name in keyof Try]: Value | number }, condition: Sql): Sql {
-  const now = sql`${given.now}::timestamptz`;
-  const forgetAfter = sql`make_interval(secs => ${given.forgetSeconds})`;
+export function countTry(params: { readonly [Name in keyof Try]: Value | number }, condition: Sql): Sql {
+  const now = sql`${params.now}::timestamptz`;
+  const forgetAfter = sql`make_interval(secs => ${params.forgetSeconds})`;
   const row = {
-    key: given.key,
+    key: params.key,
     failures: 1,
     waitUntil: sql`to_timestamp(0)`,
     forgetAt: sql`${now} + ${forgetAfter}`,
-    personId: sql`${given.personId}::uuid`,
-    everywhere: given.everywhere,
+    personId: sql`${params.personId}::uuid`,
+    everywhere: params.everywhere,
   };
   return sql`
     ${insert("signInBrake", row, sql`WHERE ${condition}`)}
     ON CONFLICT (${columnNames("signInBrake", "key")})
     DO UPDATE SET (${columnNames("signInBrake", "personId", "failures", "waitUntil", "forgetAt")}) = (
-      SELECT ${given.personId}::uuid, counted.failures,
-        CASE WHEN counted.failures < ${given.free} THEN to_timestamp(0) ELSE ${now} + wait END,
+      SELECT ${params.personId}::uuid, counted.failures,
+        CASE WHEN counted.failures < ${params.free} THEN to_timestamp(0) ELSE ${now} + wait END,
         CASE WHEN counted.failures = 1 THEN ${now} + ${forgetAfter}
-             WHEN counted.failures < ${given.free} THEN ${limit.forgetAt}
+             WHEN counted.failures < ${params.free} THEN ${limit.forgetAt}
              ELSE ${now} + wait + ${forgetAfter} END
       FROM (SELECT CASE WHEN ${limit.forgetAt} > ${now} THEN ${limit.failures} + 1 ELSE 1 END AS failures) AS counted,
-        make_interval(secs => least(${given.longestWaitSeconds},
-          ${given.firstWaitSeconds} * power(2, least(greatest(counted.failures - ${given.free}, 0), 30)))) AS wait)
+        make_interval(secs => least(${params.longestWaitSeconds},
+          ${params.firstWaitSeconds} * power(2, least(greatest(counted.failures - ${params.free}, 0), 30)))) AS wait)
     WHERE ${limit.waitUntil} <= ${now}
-      OR ${isTooFarAhead(limit.waitUntil, { now, longestSeconds: sql`${given.longestWaitSeconds}` })}
+      OR ${isTooFarAhead(limit.waitUntil, { now, longestSeconds: sql`${params.longestWaitSeconds}` })}
     RETURNING 1`;
 }
 
-const takeTryStatement = statement<Try>((given) => countTry(given, sql`true`), "sign-in-limit-take");
+const takeTryStatement = statement<Try>((params) => countTry(params, sql`true`), "sign-in-limit-take");
 
 const findWait = statement<{ key: Buffer }>(
   ({ key }) => sql`SELECT ${limit.waitUntil} AS "waitUntil" FROM ${limit} WHERE ${limit.key} = ${key}`,

@@ -76,8 +76,8 @@ const person = table("person");
 const credential = table("credential");
 
 const findStatement = makeForCount((count) =>
-  statement<BucketParameters & { credentialId: string; now: Date }>((given) => {
-    const { steps, count: taken } = takeSteps(given, count);
+  statement<BucketParameters & { credentialId: string; now: Date }>((params) => {
+    const { steps, count: taken } = takeSteps(params, count);
     return sql`
       WITH ${join(steps)}
       SELECT ${fields<FoundRow>({
@@ -88,12 +88,12 @@ const findStatement = makeForCount((count) =>
         counter: sql`${factor.counter}::float8`,
         homeSchoolId: person.homeSchoolId,
         generation: credential.generation,
-        isAllowed: mayUsePassword(person, given.now),
+        isAllowed: mayUsePassword(person, params.now),
         rule: passkeyRuleOf(person),
       })}
       FROM (SELECT) AS once LEFT JOIN (${factor} JOIN ${person} ON ${person.id} = ${factor.personId} AND ${person.status} = 'ACTIVE'
           JOIN ${credential} ON ${credential.personId} = ${factor.personId})
-        ON ${factor.credentialId} = ${given.credentialId} AND ${factor.kind} = 'PASSKEY'`;
+        ON ${factor.credentialId} = ${params.credentialId} AND ${factor.kind} = 'PASSKEY'`;
   }, `sign-in-passkey-find.${count}`),
 );
 
@@ -110,8 +110,8 @@ export async function checkPasskeySignIn(deps: Deps & { db: Db }, use: Use): Pro
   const makeKey = makeKeyMaker(secrets.secondFactor);
   const places = bucketsOfAddress(use.address, addressBuckets, (kind, part) => makeKey(`passkey ${kind}`, part));
   const buckets = [...places, singleUse(makeKey("passkey challenge", kept.challenge), challengeSeconds)];
-  const given = { ...toBucketParameters(buckets), credentialId: response.id, now };
-  const [row] = await findRows<FoundRow, typeof given>(db.pool, findStatement(buckets.length), given);
+  const params = { ...toBucketParameters(buckets), credentialId: response.id, now };
+  const [row] = await findRows<FoundRow, typeof params>(db.pool, findStatement(buckets.length), params);
   const { taken, ...found } = row!;
   if (taken < places.length)
     return { kind: "slowed", retryAfterSeconds: secondsUntil(await undoTake(db.pool, buckets, taken, now), now) };
@@ -135,8 +135,8 @@ async function signInWith(
   const { newCounter: counter, credentialDeviceType } = verified;
   if (!isAllowed) return { kind: "not_used", homeSchoolId };
   if (!mayUsePasskey(rule)) return { kind: "no_passkeys" };
-  const given = { id, personId, homeSchoolId, before, counter, now, requestId, auditId: makeUuid(now) };
-  const used = await run(deps.db.pool, useStatement(places.length), { ...given, ...toBucketParameters(places) });
+  const params = { id, personId, homeSchoolId, before, counter, now, requestId, auditId: makeUuid(now) };
+  const used = await run(deps.db.pool, useStatement(places.length), { ...params, ...toBucketParameters(places) });
   if (used === 0) return { kind: "passkey_refused" };
   return {
     kind: "ok",
@@ -160,15 +160,15 @@ type UseParameters = BucketParameters & {
 
 // A success gives back what its try took, so that a school behind one address is not slowed down.
 const useStatement = makeForCount((count) =>
-  statement<UseParameters>((given) => {
-    const { steps } = giveBackSteps(given, count, sql`EXISTS (SELECT FROM used)`);
+  statement<UseParameters>((params) => {
+    const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM used)`);
     return sql`
       WITH used AS (
-        ${update("secondFactor", "factor", { counter: sql`${given.counter}::bigint`, lastUsedAt: given.now })}
-        WHERE ${factor.id} = ${given.id} AND ${factor.counter} = ${given.before}::bigint
-        RETURNING ${given.auditId}::uuid AS id, ${given.now}::timestamptz AS at, NULL::text AS client_id,
-          ${given.personId}::uuid AS person_id, ${given.homeSchoolId}::uuid AS school_id, ${given.requestId}::text AS request_id,
-          json_build_object('factorId', ${given.id}::uuid) AS detail),
+        ${update("secondFactor", "factor", { counter: sql`${params.counter}::bigint`, lastUsedAt: params.now })}
+        WHERE ${factor.id} = ${params.id} AND ${factor.counter} = ${params.before}::bigint
+        RETURNING ${params.auditId}::uuid AS id, ${params.now}::timestamptz AS at, NULL::text AS client_id,
+          ${params.personId}::uuid AS person_id, ${params.homeSchoolId}::uuid AS school_id, ${params.requestId}::text AS request_id,
+          json_build_object('factorId', ${params.id}::uuid) AS detail),
       ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "passkey_used", ["schoolId", "detail"])})`])}
       SELECT FROM used WHERE ${asynchronous}`;
   }, `sign-in-passkey-use.${count}`),

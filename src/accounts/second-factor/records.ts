@@ -142,8 +142,8 @@ export async function dropUnaskedPasskeysIn(
   personIds: readonly PersonId[],
   origin: Origin & { schoolId?: SchoolId },
 ): Promise<void> {
-  const given = { personIds, now: origin.at };
-  const gone = await findRows<{ personId: PersonId; factors: number }, Reset>(tx, deleteUnasked, given);
+  const params = { personIds, now: origin.at };
+  const gone = await findRows<{ personId: PersonId; factors: number }, Reset>(tx, deleteUnasked, params);
   const line = { ...origin, action: "second_factors_removed" as const };
   await recordAuditLines(
     tx,

@@ -26,7 +26,7 @@ async function giveNames(
   people: readonly Unnamed[],
   { rule, now }: { rule: UserNameRule; now: Date },
 ): Promise<NewUserName[]> {
-  const given: NewUserName[] = [];
+  const names: NewUserName[] = [];
   for (let start = 0; start < people.length; start += batch) {
     let left: readonly Unnamed[] = people.slice(start, start + batch);
     for (let tries = 0; left.length > 0; tries++) {
@@ -34,11 +34,11 @@ async function giveNames(
       const claimed = await claimNames(tx, columnsOf(proposed));
       const free = new Set(claimed.map(({ personId }) => personId));
       const mine = proposed.filter(({ personId }) => free.has(personId));
-      given.push(...(await insertNames(tx, { ...columnsOf(mine), now })));
+      names.push(...(await insertNames(tx, { ...columnsOf(mine), now })));
       left = left.filter(({ personId }) => !free.has(personId));
     }
   }
-  return given;
+  return names;
 }
 
 type Columns = { people: PersonId[]; names: string[] };
@@ -118,8 +118,8 @@ async function propose(
 async function reserve(tx: Queryable, bases: readonly string[]): Promise<Map<string, { next: number }>> {
   if (bases.length === 0) return new Map();
   const counted = [...Map.groupBy(bases, (base) => base)];
-  const given = { bases: counted.map(([base]) => base), counts: counted.map(([, same]) => same.length) };
-  const rows = await reserveNumbers(tx, given);
+  const params = { bases: counted.map(([base]) => base), counts: counted.map(([, same]) => same.length) };
+  const rows = await reserveNumbers(tx, params);
   const counts = new Map(counted.map(([base, same]) => [base, same.length]));
   return new Map(rows.map(({ base, last }) => [base, { next: last - counts.get(base)! + 1 }]));
 }

@@ -52,8 +52,8 @@ type Approved = Written & Partial<Pick<Schemas["AppInput"], "subjectType" | "pro
 
 function splitProfile<T extends ProfileUpdate>(written: T) {
   const { provider, description, purpose, privacyUrl, supportAddress, ...rest } = written;
-  const given = Object.entries({ provider, description, purpose, privacyUrl, supportAddress });
-  const profile = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as ProfileUpdate;
+  const input = Object.entries({ provider, description, purpose, privacyUrl, supportAddress });
+  const profile = Object.fromEntries(input.filter(([, value]) => value !== undefined)) as ProfileUpdate;
   return { profile, rest };
 }
 
@@ -65,7 +65,7 @@ export const createApp: AdminHandler<"createApp"> = async (deps, request) => {
   const { profile, rest } = splitProfile(written);
   const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
   const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
-  const given = { ...rest, profile, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
+  const input = { ...rest, profile, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
   return commitCreated(deps, request, async (tx) => {
     const { allowLoopbackHttp } = deps;
     if (!reach.all) {
@@ -73,7 +73,7 @@ export const createApp: AdminHandler<"createApp"> = async (deps, request) => {
       await access.refuseTakenName(tx, body.name, reach.clientIds);
       await access.refuseOthersSector(tx, body.sector, reach.clientIds);
     }
-    const made = await access.createApp(tx, given, { ...origin, allowLoopbackHttp });
+    const made = await access.createApp(tx, input, { ...origin, allowLoopbackHttp });
     const role = reach.all ? undefined : caller.roles.find((held) => held.role === "PARTNER");
     if (role !== undefined) await extendPartnerRole(tx, { role, clientId: made.clientId }, origin);
     const location = `/admin/v1/apps/${made.clientId}`;
@@ -128,7 +128,7 @@ export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   access.checkScopePlatform(body.scopePlatform, deps);
   const { backchannelLogoutUri: _unchecked, jwksUri: _too, ...written } = body;
   const { profile, rest } = splitProfile(written);
-  const given = { ...rest, profile, ...(await checked(deps, body)), clientId };
+  const input = { ...rest, profile, ...(await checked(deps, body)), clientId };
   const { allowLoopbackHttp, demandsAgreements } = deps;
   return changeApp(deps, request, async (tx, { name }) => {
     refuseBuiltIn(clientId);
@@ -136,7 +136,7 @@ export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
       access.refuseOwnName(body.name, deps.operator.name);
       await access.refuseTakenName(tx, body.name, reach.clientIds);
     }
-    await access.updateApp(tx, given, { ...origin, allowLoopbackHttp, demandsAgreements });
+    await access.updateApp(tx, input, { ...origin, allowLoopbackHttp, demandsAgreements });
   });
 };
 

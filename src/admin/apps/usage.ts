@@ -39,12 +39,12 @@ async function answerBySchool<Counts extends Found, Given, Presented>(
 export const listOpenErasures: AdminHandler<"listOpenErasures"> = async (deps, request) => {
   const { query, origin } = request;
   if (query.school === undefined && query.app === undefined) throw invalidRequest("Give school or app.");
-  const given = {
+  const filter = {
     now: origin.at,
     overdueBefore: addDays(origin.at, -deps.erasureOverdueDays),
     waitDays: deps.restoreWindowDays,
   };
-  return answerBySchool(deps, request, { list: access.countErasures, given }, (counts) =>
+  return answerBySchool(deps, request, { list: access.countErasures, given: filter }, (counts) =>
     present("OpenErasures", counts),
   );
 };

@@ -190,12 +190,12 @@ export async function giveCredentials(
   await accounts.setSecretsIn(tx, { schoolId, people, mustChange, groupIds }, origin);
 }
 
-export function presentMade(holder: CardHolder, given: Given): MadeLoginCard {
-  const card = cardOf(holder, given);
+export function presentMade(holder: CardHolder, params: Given): MadeLoginCard {
+  const card = cardOf(holder, params);
   return present("MadeLoginCard", {
     ...holder,
     username: holder.username!,
-    password: given.prepared.get(holder.personId)!.password,
+    password: params.prepared.get(holder.personId)!.password,
     cardId: card?.id ?? null,
     url: card?.url ?? null,
     secondStep: card?.secondStep ?? "NONE",

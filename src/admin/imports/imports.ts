@@ -88,8 +88,8 @@ export const getRoster: AdminHandler<"getRoster"> = async (deps, { schoolId, que
   };
 };
 
-function readFileName(given: string | undefined): string {
-  const name = (given ?? "").replace(/^.*[/\\]/, "").trim();
+function readFileName(text: string | undefined): string {
+  const name = (text ?? "").replace(/^.*[/\\]/, "").trim();
   if (/[\p{C}]/u.test(name)) throw invalidRequest("The file name is not readable.");
   return name === "" ? "roster" : name;
 }

@@ -63,33 +63,33 @@ export const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, r
 
 export const compareImport: AdminHandler<"compareImport"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
-  const given = { schoolId, holdShare: deps.imports.holdShare };
-  await changeByDifference(deps, request, (db) => refreshImport(db, status, given, request.origin.at));
+  const options = { schoolId, holdShare: deps.imports.holdShare };
+  await changeByDifference(deps, request, (db) => refreshImport(db, status, options, request.origin.at));
   return { status: 200, body: presentImport(await findImport(storeOf(deps.db), status.id, importReach(request))) };
 };
 
 export const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
-  const given = { schoolId, ...request.body, holdShare: deps.imports.holdShare };
-  await changeByDifference(deps, request, (db) => setGroupMoves(db, status, given, request.origin));
+  const options = { schoolId, ...request.body, holdShare: deps.imports.holdShare };
+  await changeByDifference(deps, request, (db) => setGroupMoves(db, status, options, request.origin));
   return { status: 204 };
 };
 
 export const previewImport: AdminHandler<"previewImport"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
   const { restoreWindowDays, retentionRules } = deps;
-  const given = { schoolId, restoreWindowDays, leftMonths: retentionRules.defaults.leftMonths };
+  const options = { schoolId, restoreWindowDays, leftMonths: retentionRules.defaults.leftMonths };
   const body = await showDifference(deps, request, (db) =>
-    lookAhead(db, status, given, request.origin, presentViewChanges),
+    lookAhead(db, status, options, request.origin, presentViewChanges),
   );
   return { status: 200, body };
 };
 
 export const previewImportUndo: AdminHandler<"previewImportUndo"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
-  const given = { schoolId, restoreWindowDays: deps.restoreWindowDays };
+  const options = { schoolId, restoreWindowDays: deps.restoreWindowDays };
   const { preview, looked } = await showDifference(deps, request, (db) =>
-    previewUndo(db, status, given, request.origin, presentViewChanges),
+    previewUndo(db, status, options, request.origin, presentViewChanges),
   );
   return { status: 200, body: present("ImportUndo", { ...preview, viewChanges: looked }) };
 };

@@ -59,8 +59,8 @@ const accepted = table("agreementAcceptance", "accepted");
 const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
 const isStudent = sql`${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'`;
 
-export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
-  const { schoolIds, endpointsOf, erasuresOf, leftSince, unusedSince } = given;
+export const findToday = makeFindOne<TodayFound, TodayQuery>((params) => {
+  const { schoolIds, endpointsOf, erasuresOf, leftSince, unusedSince } = params;
   // Guests get logins and passwords from their home school.
   const isKept = sql`${p.homeSchoolId} = ANY (${schoolIds}::uuid[])`;
   return sql`
@@ -127,7 +127,7 @@ export const findToday = makeFindOne<TodayFound, TodayQuery>((given) => {
       sql`json_build_object('clientId', ${app.clientId}, 'appName', ${app.name}, 
         'openSince', ${rfc3339(sql`open_erasure.open_since`)})`,
       fromOverdueApps(
-        given,
+        params,
         (of) => sql`${erasuresOf}::text[] IS NULL OR ${of.schoolId} = ANY (${schoolIds}::uuid[])
           OR ${of.clientId} = ANY (${erasuresOf})`,
       ),

@@ -242,8 +242,8 @@ const neverAskedFor: readonly ScopeName[] = ["schools:read", "users:read", "grou
 function questions({ decisions, right, scopes, attributes }: SignInFacts): Step[] {
   if (right.kind === "refused") return [];
   const asked = scopes.filter((scope) => !neverAskedFor.includes(scope));
-  const given = { attributes, withheld: decisions.withheld };
-  const missing = asked.filter((scope) => !decisions.scopes.includes(scope) && !isWithoutEffect(scope, given));
+  const settings = { attributes, withheld: decisions.withheld };
+  const missing = asked.filter((scope) => !decisions.scopes.includes(scope) && !isWithoutEffect(scope, settings));
   const values = { scopes: decisions.scopes, missingScopes: missing };
   const consent = step("consent", missing.length === 0 ? "PASSED" : "NOTE", values);
   if (right.schools.length <= 1 || !asksForSchool(scopes)) return [consent];

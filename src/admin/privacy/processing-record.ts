@@ -98,12 +98,12 @@ const listRecipients = (app: AppWithData, inForce: InForce) => [
 ];
 
 /** What the agreement says of the items that the school gives. */
-const listPurposes = ({ attributes, scopes }: Pick<Agreement, "attributes" | "scopes">, given: AppWithData) =>
+const listPurposes = ({ attributes, scopes }: Pick<Agreement, "attributes" | "scopes">, app: AppWithData) =>
   [
     ...attributes.map(({ attribute, ...need }) => ({ item: attribute, ...need })),
     ...scopes.map(({ scope, ...need }) => ({ item: scope, ...need })),
   ]
-    .filter(({ item }) => [...given.attributes, ...given.scopes].some((one) => one === item))
+    .filter(({ item }) => [...app.attributes, ...app.scopes].some((one) => one === item))
     .map((need) => present("ProcessingPurpose", need));
 
 /** When the provider deletes data: as it agreed with the school. */

@@ -103,10 +103,10 @@ export const previewRetention: AdminHandler<"previewRetention"> = async (deps, r
   const { schoolId, body, origin } = request;
   const proposal = { subject: { schoolId }, policy: body.policy, rules };
   const query = { schoolIds: [schoolId], until: addDays(origin.at, body.days) };
-  const given = givenAt(rules, origin.at);
+  const params = givenAt(rules, origin.at);
   return withProposal(db, proposal, origin, async (tx) => {
-    const [counts] = await countDue(tx, given, query);
-    const first = await listDue(tx, given, { ...query, limit: shownInPreview });
+    const [counts] = await countDue(tx, params, query);
+    const first = await listDue(tx, params, { ...query, limit: shownInPreview });
     return { status: 200 as const, body: { count: presentCount(counts!, rules), first: first.map(presentDue) } };
   });
 };

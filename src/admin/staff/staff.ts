@@ -72,8 +72,8 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
 };
 
 /** Reads the role that a request gives. */
-export function readRole(given: Omit<Schemas["StaffRoleInput"], "holder">) {
-  const { role, schoolIds = [], clientIds = [], reason = null, endsAt } = given;
+export function readRole(input: Omit<Schemas["StaffRoleInput"], "holder">) {
+  const { role, schoolIds = [], clientIds = [], reason = null, endsAt } = input;
   return {
     role,
     reason,
@@ -101,9 +101,9 @@ async function refuseOthers(
 export const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, request) =>
   commitCreated(deps, request, async (tx) => {
     const { body, caller, reach, origin } = request;
-    const given = { ...readRole(body), holder: holderOf(body.holder), confirmPartners: body.confirmPartners };
-    await refuseOthers(tx, reach, given);
-    const role = await staff.giveRole(tx, given, {
+    const input = { ...readRole(body), holder: holderOf(body.holder), confirmPartners: body.confirmPartners };
+    await refuseOthers(tx, reach, input);
+    const role = await staff.giveRole(tx, input, {
       giver: caller.roles,
       origin,
       supportRoleDays: deps.supportRoleDays,

@@ -206,11 +206,11 @@ const listed = ({ id, schoolIds, state, isWaiting, isAll, reached, actorId, afte
       AND (cardinality(${i.namedSchoolIds}) > 0 OR ${i.actorId} = ${actorId}))`;
 
 const select = makeFind<StatusRow, StatusQuery>(
-  (given) => sql`
+  (params) => sql`
   SELECT ${i.id}, ${shownState} AS state, ${i.namedSchoolIds} AS "namedSchoolIds", ${i.progressPhase} AS phase,
     ${i.progressPercent} AS percent
-  FROM ${listed(given)}
-  ORDER BY ${i.id} DESC LIMIT ${given.limit}`,
+  FROM ${listed(params)}
+  ORDER BY ${i.id} DESC LIMIT ${params.limit}`,
 );
 
 const queryOf = ({ among, ...filter }: ImportFilter & Pick<StatusFilter, "id">): StatusQuery => ({
@@ -223,10 +223,10 @@ const queryOf = ({ among, ...filter }: ImportFilter & Pick<StatusFilter, "id">):
 type Brief = Pick<ImportRecord, "id" | "fileName" | "state" | "createdAt">;
 
 const selectBrief = makeFind<Brief & { total: number }, StatusQuery>(
-  (given) => sql`
+  (params) => sql`
   SELECT ${i.id}, ${i.fileName} AS "fileName", ${shownState} AS state, ${i.createdAt} AS "createdAt",
     (count(*) OVER ())::int AS total
-  FROM ${listed(given)} ORDER BY ${i.id} DESC LIMIT ${given.limit}`,
+  FROM ${listed(params)} ORDER BY ${i.id} DESC LIMIT ${params.limit}`,
 );
 
 /** How many imports a list has, and the newest of them. */

@@ -8,7 +8,7 @@ import type { ReferenceType, Version } from "../contract.ts";
 import type { SchoolYear } from "../school-year.ts";
 
 /** The values of every statement; the last ones as far as the operation or the page has them. */
-export type Given = { client: string; base: string } & SchoolYear & {
+export type Params = { client: string; base: string } & SchoolYear & {
     id?: string;
     groupId?: string;
     personId?: string;
@@ -22,7 +22,7 @@ export type Given = { client: string; base: string } & SchoolYear & {
   };
 
 /** For whom a statement is made. Records last changed before `since` are left out of lists that are read as a whole. */
-export type Reader = Parameters<Given> & { ids: IdKind; version: Version; since: Value | undefined };
+export type Reader = Parameters<Params> & { ids: IdKind; version: Version; since: Value | undefined };
 export type ReaderKind = Pick<Reader, "ids" | "version"> & Pick<AccessToken, "namesRead">;
 
 /** What filters compare and lists are sorted by; `many` is an array of texts. */

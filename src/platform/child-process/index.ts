@@ -61,7 +61,11 @@ export function makeChildPool({ memoryMb, idleMs = 30_000 }: { memoryMb: number;
     void child.ended.finally(() => idle.delete(child)).catch(() => undefined);
   }
 
-  return async function run<Given, Made>({ module, seconds }: Task, given: Given, signal?: AbortSignal): Promise<Made> {
+  return async function run<Given, Made>(
+    { module, seconds }: Task,
+    params: Given,
+    signal?: AbortSignal,
+  ): Promise<Made> {
     signal?.throwIfAborted();
     const child = wake();
     const { promise, resolve, reject } = Promise.withResolvers<Finished>();
@@ -70,7 +74,7 @@ export function makeChildPool({ memoryMb, idleMs = 30_000 }: { memoryMb: number;
     signal?.addEventListener("abort", abort, { once: true });
     child.process.once("message", resolve as (finished: unknown) => void);
     child.ended.then((wasKilled) => reject(new ChildEnded(wasKilled ? "memory" : "crash", module)), reject);
-    child.process.send({ module: module.href, given } satisfies Sent, () => undefined);
+    child.process.send({ module: module.href, given: params } satisfies Sent, () => undefined);
     let finished: Finished | undefined;
     try {
       finished = await promise;

@@ -41,7 +41,7 @@ export function splitConnections(total: number, role: Role, importsAtOnce = 1): 
   const sizes = { ...least, imports };
   const used = leastPoolSize - least.imports + imports;
   const fill = (name: ShareName) => sizes[name] / weights[role][name];
-  for (let given = used; given < total; given++) {
+  for (let shared = used; shared < total; shared++) {
     const emptiest = shareNames.reduce((one, other) => (fill(other) < fill(one) ? other : one));
     sizes[emptiest] += 1;
   }

@@ -78,7 +78,7 @@ export function temporaryTable<Column extends string>(
     create: raw(`CREATE TEMPORARY TABLE ${name} (${described.join(", ")}) ON COMMIT DROP`),
     as: (alias) =>
       aliased(raw(alias === undefined ? name : `${name} ${alias}`), alias ?? name, columns) as Table<Column>,
-    insert: (given, source) => insertColumns(name, columns, given, source),
+    insert: (row, source) => insertColumns(name, columns, row, source),
   };
 }
 
@@ -127,27 +127,27 @@ export function columnNames<Name extends TableName>(name: Name, ...names: readon
   return raw(names.map((field) => columns[field]!).join(", "));
 }
 
-export type Statement<Given extends object> = {
+export type Statement<Params extends object> = {
   readonly text: string;
   readonly name?: string;
-  values(given: Given): unknown[];
+  values(params: Params): unknown[];
 };
 
-export type Parameters<Given extends object> = { readonly [Name in keyof Given]-?: Parameter };
+export type Parameters<Params extends object> = { readonly [Name in keyof Params]-?: Parameter };
 
-export function statement<Given extends object = object>(
-  build: (given: Parameters<Given>) => Sql,
+export function statement<Params extends object = object>(
+  build: (params: Parameters<Params>) => Sql,
   name?: string,
-): Statement<Given> {
-  const { text, names } = render(build(makeParameters<Given>()));
-  const values = (given: Given) => names.map((field) => (given as Record<string, unknown>)[field]);
+): Statement<Params> {
+  const { text, names } = render(build(makeParameters<Params>()));
+  const values = (params: Params) => names.map((field) => (params as Record<string, unknown>)[field]);
   return name === undefined ? { text, values } : { text, name, values };
 }
 
-function makeParameters<Given extends object>(): Parameters<Given> {
+function makeParameters<Params extends object>(): Parameters<Params> {
   const made = new Map<string, Parameter>();
   const get = (name: string) => made.get(name) ?? made.set(name, new Parameter(name)).get(name);
-  return new Proxy({}, { get: (_target, name) => get(String(name)) }) as Parameters<Given>;
+  return new Proxy({}, { get: (_target, name) => get(String(name)) }) as Parameters<Params>;
 }
 
 export function render(query: Sql, names: string[] = []): { text: string; names: string[] } {
@@ -193,53 +193,53 @@ export async function checkLimit({ lock, count, most, full }: Limit): Promise<vo
 }
 
 /** The argument of `query` for a statement. */
-export const toQuery = <Given extends object>({ text, name, values }: Statement<Given>, given: Given) => ({
+export const toQuery = <Params extends object>({ text, name, values }: Statement<Params>, params: Params) => ({
   text,
-  values: values(given),
+  values: values(params),
   ...(name === undefined ? {} : { name }),
 });
 
-export async function findRows<Row extends Record<string, unknown>, Given extends object = object>(
+export async function findRows<Row extends Record<string, unknown>, Params extends object = object>(
   db: Queryable,
-  statement: Statement<Given>,
-  given: Given,
+  statement: Statement<Params>,
+  params: Params,
 ): Promise<Row[]> {
-  return (await db.query<Row>(toQuery(statement, given))).rows;
+  return (await db.query<Row>(toQuery(statement, params))).rows;
 }
 
-export async function run<Given extends object = object>(
+export async function run<Params extends object = object>(
   db: Queryable,
-  statement: Statement<Given>,
-  given: Given,
+  statement: Statement<Params>,
+  params: Params,
 ): Promise<number> {
-  return (await db.query(toQuery(statement, given))).rowCount ?? 0;
+  return (await db.query(toQuery(statement, params))).rowCount ?? 0;
 }
 
 /** Makes a function that runs a statement and returns its rows. */
-export function makeFind<Row extends Record<string, unknown>, Given extends object = object>(
-  build: (given: Parameters<Given>) => Sql,
+export function makeFind<Row extends Record<string, unknown>, Params extends object = object>(
+  build: (params: Parameters<Params>) => Sql,
   name?: string,
-): (db: Queryable, given: Given) => Promise<Row[]> {
-  const made = statement<Given>(build, name);
-  return (db, given) => findRows<Row, Given>(db, made, given);
+): (db: Queryable, params: Params) => Promise<Row[]> {
+  const made = statement<Params>(build, name);
+  return (db, params) => findRows<Row, Params>(db, made, params);
 }
 
 /** Makes a function that runs a statement which always returns one row, and returns that. */
-export function makeFindOne<Row extends Record<string, unknown>, Given extends object = object>(
-  build: (given: Parameters<Given>) => Sql,
+export function makeFindOne<Row extends Record<string, unknown>, Params extends object = object>(
+  build: (params: Parameters<Params>) => Sql,
   name?: string,
-): (db: Queryable, given: Given) => Promise<Row> {
-  const find = makeFind<Row, Given>(build, name);
-  return async (db, given) => (await find(db, given))[0]!;
+): (db: Queryable, params: Params) => Promise<Row> {
+  const find = makeFind<Row, Params>(build, name);
+  return async (db, params) => (await find(db, params))[0]!;
 }
 
 /** Makes a function that runs a statement and returns how many rows it changed. */
-export function makeRun<Given extends object = object>(
-  build: (given: Parameters<Given>) => Sql,
+export function makeRun<Params extends object = object>(
+  build: (params: Parameters<Params>) => Sql,
   name?: string,
-): (db: Queryable, given: Given) => Promise<number> {
-  const made = statement<Given>(build, name);
-  return (db, given) => run(db, made, given);
+): (db: Queryable, params: Params) => Promise<number> {
+  const made = statement<Params>(build, name);
+  return (db, params) => run(db, made, params);
 }
 
 /** SQL: a UUIDv7 for each row, as crypto/ids.ts makes it: the time, then random bits. */

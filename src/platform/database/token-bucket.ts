@@ -25,17 +25,17 @@ export const toBucketParameters = (buckets: readonly Bucket[]): BucketParameters
   refills: buckets.map(({ refillSeconds }) => refillSeconds),
 });
 
-type Given = Parameters<BucketParameters>;
+type Params = Parameters<BucketParameters>;
 
-const bucketAt = (given: Given, index: number) => ({
-  key: sql`(${given.keys}::bytea[])[${index}]`,
-  perToken: seconds(sql`(${given.perTokens}::float8[])[${index}]`),
-  refillSeconds: sql`(${given.refills}::float8[])[${index}]`,
+const bucketAt = (params: Params, index: number) => ({
+  key: sql`(${params.keys}::bytea[])[${index}]`,
+  perToken: seconds(sql`(${params.perTokens}::float8[])[${index}]`),
+  refillSeconds: sql`(${params.refills}::float8[])[${index}]`,
 });
 
-const takeAt = (given: Given & { now: Parameter }, index: number, condition: Sql): Sql => {
-  const { key: bucketKey, perToken, refillSeconds } = bucketAt(given, index);
-  const now = sql`${given.now}::timestamptz`;
+const takeAt = (params: Params & { now: Parameter }, index: number, condition: Sql): Sql => {
+  const { key: bucketKey, perToken, refillSeconds } = bucketAt(params, index);
+  const now = sql`${params.now}::timestamptz`;
   const isAhead = isTooFarAhead(bucketRow.fullAt, { now, longestSeconds: refillSeconds });
   return sql`
     INSERT INTO ${limit} AS bucket (${key}, ${fullAt})
@@ -46,8 +46,8 @@ const takeAt = (given: Given & { now: Parameter }, index: number, condition: Sql
     RETURNING 1`;
 };
 
-const giveBackAt = (given: Given, index: number, condition: Sql): Sql => {
-  const { key: bucketKey, perToken } = bucketAt(given, index);
+const giveBackAt = (params: Params, index: number, condition: Sql): Sql => {
+  const { key: bucketKey, perToken } = bucketAt(params, index);
   return sql`
     UPDATE ${bucketRow} SET ${fullAt} = ${bucketRow.fullAt} - ${perToken}
     WHERE ${bucketRow.key} = ${bucketKey} AND ${condition}
@@ -72,22 +72,22 @@ function makeSteps(
 }
 
 /** For a statement that is its own transaction: it does not wait for the disk; a crash may lose all that it writes. */
-export function takeSteps(given: Given & { now: Parameter }, count: number): BucketSteps {
-  const made = takeStepsInTransaction(given, count);
+export function takeSteps(params: Params & { now: Parameter }, count: number): BucketSteps {
+  const made = takeStepsInTransaction(params, count);
   return count === 0 ? made : { ...made, count: sql`CASE WHEN ${asynchronous} THEN ${made.count} END` };
 }
 
-const takeStepsInTransaction = (given: Given & { now: Parameter }, count: number): BucketSteps =>
+const takeStepsInTransaction = (params: Params & { now: Parameter }, count: number): BucketSteps =>
   makeSteps("taken", count, {
     first: sql`true`,
-    make: (index, condition) => takeAt(given, index, condition),
+    make: (index, condition) => takeAt(params, index, condition),
     after: (step) => sql`EXISTS (SELECT FROM ${step})`,
   });
 
-export const giveBackSteps = (given: Given, count: number, condition: Sql): BucketSteps =>
+export const giveBackSteps = (params: Params, count: number, condition: Sql): BucketSteps =>
   makeSteps("given_back", count, {
     first: condition,
-    make: (index, after) => giveBackAt(given, index, after),
+    make: (index, after) => giveBackAt(params, index, after),
     after: (step) => sql`(${condition} AND (SELECT count(*) FROM ${step}) >= 0)`,
   });
 
@@ -97,23 +97,23 @@ export const makeForCount = <Made>(make: (count: number) => Made): ((count: numb
 };
 
 const takeStatement = makeForCount((count) =>
-  statement<BucketParameters & { now: Date }>((given) => {
-    const { steps, count: taken } = takeStepsInTransaction(given, count);
+  statement<BucketParameters & { now: Date }>((params) => {
+    const { steps, count: taken } = takeStepsInTransaction(params, count);
     return sql`WITH ${join(steps)} SELECT ${taken} AS taken`;
   }, `token-bucket.take.${count}`),
 );
 
 const giveBackStatement = makeForCount((count) =>
-  statement<BucketParameters>((given) => {
-    const { steps, count: met } = giveBackSteps(given, count, sql`true`);
+  statement<BucketParameters>((params) => {
+    const { steps, count: met } = giveBackSteps(params, count, sql`true`);
     return sql`WITH ${join(steps)} SELECT ${met} AS met`;
   }, `token-bucket.give-back.${count}`),
 );
 
 const findWait = statement<{ key: Buffer; perToken: number; refill: number }>(
-  (given) => sql`
-  SELECT ${limit.fullAt} + ${seconds(given.perToken)} - ${seconds(given.refill)} AS at
-  FROM ${limit} WHERE ${limit.key} = ${given.key}`,
+  (params) => sql`
+  SELECT ${limit.fullAt} + ${seconds(params.perToken)} - ${seconds(params.refill)} AS at
+  FROM ${limit} WHERE ${limit.key} = ${params.key}`,
   "token-bucket.wait",
 );
 
@@ -131,16 +131,16 @@ export const takeToken = (db: Queryable, bucket: Bucket, now: Date): Promise<Dat
 
 export async function takeTokens(db: Queryable, buckets: readonly Bucket[], now: Date): Promise<Date | null> {
   if (buckets.length === 0) return null;
-  const given = { ...toBucketParameters(buckets), now };
-  const [row] = await findRows<{ taken: number }>(db, takeStatement(buckets.length), given);
+  const params = { ...toBucketParameters(buckets), now };
+  const [row] = await findRows<{ taken: number }>(db, takeStatement(buckets.length), params);
   return row!.taken === buckets.length ? null : undoTake(db, buckets, row!.taken, now);
 }
 
 export async function undoTake(db: Queryable, buckets: readonly Bucket[], taken: number, now: Date): Promise<Date> {
   await giveTokensBack(db, buckets.slice(0, taken));
   const empty = buckets[taken]!;
-  const given = { key: empty.key, perToken: secondsPerToken(empty), refill: empty.refillSeconds };
-  const [row] = await findRows<{ at: Date }>(db, findWait, given);
+  const params = { key: empty.key, perToken: secondsPerToken(empty), refill: empty.refillSeconds };
+  const [row] = await findRows<{ at: Date }>(db, findWait, params);
   return row?.at ?? now;
 }
 

@@ -10,8 +10,8 @@ type Described = { headers: [name: string, required: boolean, check: Check][]; b
 /** For development and tests: replaces a response against the contract by a 500. Paths have no parameters. */
 export function makeAnswerCheck(document: OpenApiDocument, log: Log): AnswerCheck {
   const schemas = makeSchemaChecks(document);
-  const describe = (given: Operation["responses"][string]): Described => {
-    const { headers = {}, content }: Answer = resolve(document, given);
+  const describe = (response: Operation["responses"][string]): Described => {
+    const { headers = {}, content }: Answer = resolve(document, response);
     return {
       headers: Object.entries(headers).map(([name, header]) => {
         const { required = false, schema = {} } = resolve(document, header);

@@ -7,7 +7,7 @@ import type { Caller } from "../concurrency/caller.ts";
 
 declare const shape: unique symbol;
 
-type Named<Given extends object> = Statement<Given> & { readonly name: string };
+type Named<Params extends object> = Statement<Params> & { readonly name: string };
 
 /** Reads many records: one row (version, item) per client and id, in their order, null where nothing is visible. */
 export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { readonly [shape]?: T };
@@ -15,21 +15,21 @@ export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { reado
 export const asked = { client: sql`asked.client`, id: sql`asked.id` };
 
 /** Rows between `open` and `close`, separated by commas. */
-type BodyPart<Given extends object> = { open: string; rows: Named<Given>; close: string; rowsAtOnce: number };
+type BodyPart<Params extends object> = { open: string; rows: Named<Params>; close: string; rowsAtOnce: number };
 
 /** The body is `open`, the parts separated by commas, `close`. */
-type Body<Given extends object> = { open: string; parts: readonly BodyPart<Given>[]; close: string };
+type Body<Params extends object> = { open: string; parts: readonly BodyPart<Params>[]; close: string };
 
-type BodyQuery<Given extends object> = Body<Given> & { name: string; version: Named<Given>; whole: Named<Given> };
+type BodyQuery<Params extends object> = Body<Params> & { name: string; version: Named<Params>; whole: Named<Params> };
 
-export type ListQuery<T, Given extends object = object> = BodyQuery<Given> & {
-  page: Named<Given & Limit>;
-  nextPage: Named<Given & Limit & After>;
+export type ListQuery<T, Params extends object = object> = BodyQuery<Params> & {
+  page: Named<Params & Limit>;
+  nextPage: Named<Params & Limit & After>;
   readonly [shape]?: T;
 };
 
 /** An object of lists from one snapshot, which has no pages. */
-export type ObjectQuery<T, Given extends object = object> = BodyQuery<Given> & {
+export type ObjectQuery<T, Params extends object = object> = BodyQuery<Params> & {
   page?: undefined;
   nextPage?: undefined;
   readonly [shape]?: T;
@@ -93,18 +93,18 @@ export const answerText = <T>(source: TextSource): JsonText<T> => ({ kind: "text
 
 export const answerDone = <T extends Done>(work: () => Promise<T>): JsonDone<T> => ({ kind: "done", work });
 
-export const answerList = <T, Given extends Record<string, unknown>>(
-  query: ListQuery<T, Given>,
-  given: Given,
+export const answerList = <T, Params extends Record<string, unknown>>(
+  query: ListQuery<T, Params>,
+  params: Params,
   missing: Missing | null,
   page: Page = {},
-): JsonList<T> => ({ kind: "list", query, given, missing, page });
+): JsonList<T> => ({ kind: "list", query, given: params, missing, page });
 
-export const answerObject = <T, Given extends Record<string, unknown>>(
-  query: ObjectQuery<T, Given>,
-  given: Given,
+export const answerObject = <T, Params extends Record<string, unknown>>(
+  query: ObjectQuery<T, Params>,
+  params: Params,
   missing: Missing,
-): JsonObject<T> => ({ kind: "list", query, given, missing, page: {} });
+): JsonObject<T> => ({ kind: "list", query, given: params, missing, page: {} });
 
 /** Compiles only with a rule of visibility; `where` precedes the rule, `filter` follows it. */
 type Found = { where?: Sql; filter?: Sql } & (
@@ -131,7 +131,7 @@ export function makeReadQuery<T extends object>(
   );
 }
 
-const named = <Given extends object>(name: string, build: (given: Parameters<Given>) => Sql): Named<Given> => ({
+const named = <Params extends object>(name: string, build: (params: Parameters<Params>) => Sql): Named<Params> => ({
   ...statement(build),
   name,
 });
@@ -164,7 +164,7 @@ const rowsOf = <T>(
   { item, before = sql``, sortKey, id, comesInOrder = false, limit, ...found }: RowParts<T>,
   most?: number,
 ) => {
-  const limits = [limit, most].flatMap((given) => (given === undefined ? [] : [sql`${given}::bigint`]));
+  const limits = [limit, most].flatMap((count) => (count === undefined ? [] : [sql`${count}::bigint`]));
   return sql`${before} SELECT ${item} AS item FROM ${fromAndWhere(found)}
       ${comesInOrder ? sql`` : sql`ORDER BY ${sortKey}, ${id}`}
       ${limits.length === 0 ? sql`` : sql`LIMIT least(${join(limits)})`}`;
@@ -173,9 +173,9 @@ const rowsOf = <T>(
 const versionOf = ({ shown, version }: VersionParts) =>
   sql`SELECT ${shown ?? sql`true`} AS shown, ${version} AS version`;
 
-type Framed<Given extends object> = {
+type Framed<Params extends object> = {
   open: string;
-  rows: (given: Parameters<Given>) => RowParts<unknown>;
+  rows: (params: Parameters<Params>) => RowParts<unknown>;
   close: string;
   rowsAtOnce?: number | undefined;
 };
@@ -184,18 +184,18 @@ type Framed<Given extends object> = {
  * Makes `version` (shown, version); `whole` (version, shown, count, body), counting each part to one more than
  * `heldItems`; and `rows` (item) of each part, for a cursor.
  */
-function makeBodyQuery<Given extends object>(
+function makeBodyQuery<Params extends object>(
   name: string,
-  version: (given: Parameters<Given>) => VersionParts,
-  { open, close, parts }: { open: string; close: string; parts: Record<string, Framed<Given>> },
-): BodyQuery<Given> {
+  version: (params: Parameters<Params>) => VersionParts,
+  { open, close, parts }: { open: string; close: string; parts: Record<string, Framed<Params>> },
+): BodyQuery<Params> {
   const framed = Object.values(parts);
   const columns = framed.map((_part, index) => identifier(`part_${String(index)}`));
   // One statement is one snapshot. The aggregate keeps the order of the sorted subquery, as there is no join between.
-  const whole = (given: Parameters<Given>) => {
+  const whole = (params: Parameters<Params>) => {
     const from = framed.map(
       ({ rows }, index) => sql`(
-      SELECT count(*)::int, coalesce(string_agg(t.item, ','), '') FROM (${rowsOf(rows(given), heldItems + 1)}) AS t
+      SELECT count(*)::int, coalesce(string_agg(t.item, ','), '') FROM (${rowsOf(rows(params), heldItems + 1)}) AS t
       ) AS ${columns[index]!} (count, items)`,
     );
     const texts = framed.map(
@@ -204,19 +204,19 @@ function makeBodyQuery<Given extends object>(
     const counts = columns.map((column) => sql`${column}.count`);
     return sql`
       SELECT v.version, v.shown, greatest(${join(counts)}), ${literal(open)} || ${join(texts, " || ',' || ")} || ${literal(close)}
-      FROM (${versionOf(version(given))}) AS v, ${join(from)}`;
+      FROM (${versionOf(version(params))}) AS v, ${join(from)}`;
   };
   return {
     name,
     open,
     close,
-    version: named<Given>(`${name}_version`, (given) => versionOf(version(given))),
-    whole: named<Given>(name, whole),
+    version: named<Params>(`${name}_version`, (params) => versionOf(version(params))),
+    whole: named<Params>(name, whole),
     parts: Object.entries(parts).map(([part, { rows, ...frame }]) => ({
       open: frame.open,
       close: frame.close,
       rowsAtOnce: frame.rowsAtOnce ?? rowsAtOnce,
-      rows: named<Given>(part === "" ? `${name}_rows` : `${name}_${part}_rows`, (given) => rowsOf(rows(given))),
+      rows: named<Params>(part === "" ? `${name}_rows` : `${name}_${part}_rows`, (params) => rowsOf(rows(params))),
     })),
   };
 }
@@ -225,48 +225,48 @@ function makeBodyQuery<Given extends object>(
  * Makes the statements that read a list ordered by sort key, then id: those of its body, and `page` and `nextPage`
  * (version, shown, item, sort key, id).
  */
-export function makeListQuery<T extends object, Given extends object>(
+export function makeListQuery<T extends object, Params extends object>(
   name: string,
-  build: (given: Parameters<Given>) => ListParts<T>,
-): ListQuery<T, Given> {
-  const page = (parts: ListParts<T>, given: Parameters<Limit>, after: Sql) => {
+  build: (params: Parameters<Params>) => ListParts<T>,
+): ListQuery<T, Params> {
+  const page = (parts: ListParts<T>, params: Parameters<Limit>, after: Sql) => {
     const { item, before = sql``, sortKey, id, ...found } = parts;
     // One row, so the order of the others stays.
     return sql`
     SELECT v.version, v.shown, t.item, t.sort_key, t.id FROM (${versionOf(parts)}) AS v LEFT JOIN LATERAL (
       ${before} SELECT ${item} AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${fromAndWhere(found)} ${after}
-      ORDER BY ${sortKey}, ${id} LIMIT ${given.limit}
+      ORDER BY ${sortKey}, ${id} LIMIT ${params.limit}
     ) AS t ON true`;
   };
   const after = ({ sortKey, id }: ListParts<T>, { afterSortKey, afterId }: Parameters<After>) =>
     sql`AND (${sortKey}, ${id}) > (${afterSortKey}, ${afterId}::uuid)`;
   return {
-    ...makeBodyQuery<Given>(name, build, {
+    ...makeBodyQuery<Params>(name, build, {
       open: "",
       parts: { "": { open: "[", rows: build, close: "]" } },
       close: "",
     }),
-    page: named<Given & Limit>(`${name}_page`, (given) => page(build(given), given, sql``)),
-    nextPage: named<Given & Limit & After>(`${name}_next_page`, (given) => {
-      const parts = build(given);
-      return page(parts, given, after(parts, given));
+    page: named<Params & Limit>(`${name}_page`, (params) => page(build(params), params, sql``)),
+    nextPage: named<Params & Limit & After>(`${name}_next_page`, (params) => {
+      const parts = build(params);
+      return page(parts, params, after(parts, params));
     }),
   };
 }
 
-type One<T, Given extends object> = { one: (given: Parameters<Given>) => RowParts<T> };
-type Many<T, Given extends object> = { list: (given: Parameters<Given>) => RowParts<T>; rowsAtOnce?: number };
-type Property<T, Given extends object> = T extends readonly (infer Item)[] ? Many<Item, Given> : One<T, Given>;
+type One<T, Params extends object> = { one: (params: Parameters<Params>) => RowParts<T> };
+type Many<T, Params extends object> = { list: (params: Parameters<Params>) => RowParts<T>; rowsAtOnce?: number };
+type Property<T, Params extends object> = T extends readonly (infer Item)[] ? Many<Item, Params> : One<T, Params>;
 
 /** Makes the statements that read an object of lists and single records. */
-export function makeObjectQuery<T extends object, Given extends object>(
+export function makeObjectQuery<T extends object, Params extends object>(
   name: string,
-  version: (given: Parameters<Given>) => VersionParts,
-  properties: { [Key in keyof T]?: Property<Exclude<T[Key], undefined>, Given> | false },
-): ObjectQuery<T, Given> {
-  const parts: Record<string, Framed<Given>> = {};
+  version: (params: Parameters<Params>) => VersionParts,
+  properties: { [Key in keyof T]?: Property<Exclude<T[Key], undefined>, Params> | false },
+): ObjectQuery<T, Params> {
+  const parts: Record<string, Framed<Params>> = {};
   for (const [key, property] of Object.entries(
-    properties as Record<string, One<unknown, Given> | Many<unknown, Given> | false>,
+    properties as Record<string, One<unknown, Params> | Many<unknown, Params> | false>,
   )) {
     if (property === false) continue;
     parts[key] =
@@ -274,5 +274,5 @@ export function makeObjectQuery<T extends object, Given extends object>(
         ? { open: `"${key}":`, rows: property.one, close: "" }
         : { open: `"${key}":[`, rows: property.list, close: "]", rowsAtOnce: property.rowsAtOnce };
   }
-  return makeBodyQuery<Given>(name, version, { open: "{", parts, close: "}" });
+  return makeBodyQuery<Params>(name, version, { open: "{", parts, close: "}" });
 }

@@ -67,7 +67,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const answer: RequestHandler = async (req, res) => {
       const connection = callerOf(res);
       const caller = res.locals["caller"] as Caller;
-      const given = handle({
+      const returned = handle({
         caller,
         path: req.params,
         query: req.query,
@@ -88,11 +88,11 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
         cursorKeys: binding.cursorKeys,
       };
       try {
-        if (given.kind === "read") await sendRead(given, sending);
-        else if (given.kind === "list") await sendList(given, sending);
-        else if (given.kind === "text") await sendText(given, sending);
-        else if (given.kind === "made") await sendMade(given, sending);
-        else await sendDone(given, sending);
+        if (returned.kind === "read") await sendRead(returned, sending);
+        else if (returned.kind === "list") await sendList(returned, sending);
+        else if (returned.kind === "text") await sendText(returned, sending);
+        else if (returned.kind === "made") await sendMade(returned, sending);
+        else await sendDone(returned, sending);
       } catch (error) {
         if (!(error instanceof CallerLeft)) throw error;
       }

@@ -31,15 +31,15 @@ export function makeCookiePrefixes(
     if (cookies === "") delete req.headers.cookie;
     else req.headers.cookie = cookies;
     // The last point at which headers can change.
-    const writeHead = res.writeHead.bind(res) as (...given: unknown[]) => ServerResponse;
-    res.writeHead = (...given: unknown[]) => {
+    const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;
+    res.writeHead = (...args: unknown[]) => {
       const set = res.getHeader("set-cookie");
       if (set !== undefined)
         res.setHeader(
           "Set-Cookie",
           [set].flat().map((cookie) => add(String(cookie))),
         );
-      return writeHead(...given);
+      return writeHead(...args);
     };
   };
 }

@@ -42,8 +42,8 @@ const ownerOf = ({ query, given }: Pick<List, "query" | "given">): string =>
 /** The time of the request, which a version reflects, does not make it another list. */
 const identityOf = ({ now: _now, ...given }: List["given"]): unknown[] => Object.values(given);
 
-const ask = <Given extends object>(statement: Statement<Given>, given: Given) => ({
-  ...toQuery(statement, given),
+const ask = <Params extends object>(statement: Statement<Params>, params: Params) => ({
+  ...toQuery(statement, params),
   rowMode: "array" as const,
 });
 

@@ -32,10 +32,10 @@ export async function sendRead({ query, client, id, missing }: JsonRead<unknown>
   await sendBody(sending.complete(body), sending, { headers: readVersion(version).headers });
 }
 
-export async function sendMade(given: JsonMade<unknown>, sending: Sending): Promise<void> {
+export async function sendMade(made: JsonMade<unknown>, sending: Sending): Promise<void> {
   const { lists } = sending.reading;
   admit(lists, sending);
-  const [body, version] = await inPlace(lists, sending, () => Promise.all([given.make(), given.readVersion?.()]));
+  const [body, version] = await inPlace(lists, sending, () => Promise.all([made.make(), made.readVersion?.()]));
   await sendBody(JSON.stringify(body), sending, { headers: readVersion(version ?? null).headers });
 }
 
@@ -141,9 +141,9 @@ export const etagOf = (body: Buffer | string): string => `"${hash("sha1", body, 
 
 /** Source: RFC 9110 section 13.1.2: weak comparison, because a proxy may have weakened the tag. */
 export function isNotModified(req: Request, etag: string): boolean {
-  const given = req.headers["if-none-match"];
-  if (given === undefined) return false;
-  return given.trim() === "*" || given.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  const made = req.headers["if-none-match"];
+  if (made === undefined) return false;
+  return made.trim() === "*" || made.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }
 
 export const headersOf = (etag: string, headers: Version["headers"]) => ({

@@ -73,8 +73,8 @@ const places: Record<string, string> = { params: "path", headers: "header" };
 
 const isSameHeader = (parameter: Parameter, name: string) => parameter.name.toLowerCase() === name.toLowerCase();
 
-function wordsFor({ type, format, minimum, maximum, enum: values }: Schema, given: unknown): string {
-  if (values !== undefined) return oneOf(values, given);
+function wordsFor({ type, format, minimum, maximum, enum: values }: Schema, value: unknown): string {
+  if (values !== undefined) return oneOf(values, value);
   if (format === "uuid") return "a UUID";
   if (type === "integer") return `an integer from ${String(minimum)} to ${String(maximum)}`;
   return type === "boolean" ? "true or false" : "as described";
@@ -125,12 +125,12 @@ const unknownParameter = (name: string, known: readonly string[] = []) =>
     `Unknown query parameter: ${showName(name)}.${didYouMean(name, known)}`,
   );
 
-const wrongParameter = ({ name, in: place, schema = {} }: Parameter, given?: unknown) =>
-  new ParameterError("wrong", name, `The ${place} parameter ${name} must be ${wordsFor(schema, given)}.`);
+const wrongParameter = ({ name, in: place, schema = {} }: Parameter, value?: unknown) =>
+  new ParameterError("wrong", name, `The ${place} parameter ${name} must be ${wordsFor(schema, value)}.`);
 
 /** What is quoted comes from the request and stays out of logs: failure.ts. */
-export function oneOf(allowed: readonly unknown[], given: unknown): string {
-  const shown = typeof given === "string" ? given.replace(/[^\p{L}\p{N} ._:/-]/gu, "?").slice(0, 40) : "";
+export function oneOf(allowed: readonly unknown[], value: unknown): string {
+  const shown = typeof value === "string" ? value.replace(/[^\p{L}\p{N} ._:/-]/gu, "?").slice(0, 40) : "";
   return `one of ${allowed.map(String).join(", ")}${shown === "" ? "" : `, not "${shown}"`}`;
 }
 
@@ -154,17 +154,17 @@ const spellings: Record<string, RegExp> = {
 
 function checkValues(req: Request, parameters: Parameter[]): void {
   for (const parameter of parameters) {
-    const given = parameter.in === "query" ? req.query[parameter.name] : undefined;
+    const value = parameter.in === "query" ? req.query[parameter.name] : undefined;
     const spelling = spellings[parameter.schema?.type ?? ""];
-    if (typeof given === "string" && spelling !== undefined && !spelling.test(given)) throw wrongParameter(parameter);
+    if (typeof value === "string" && spelling !== undefined && !spelling.test(value)) throw wrongParameter(parameter);
   }
 }
 
 /** Some generators ignore `explode: false` and repeat the parameter; joins the values. */
 function joinLists(req: Request, parameters: Parameter[]): void {
   for (const { name } of parameters.filter(isList)) {
-    const given = req.query[name];
-    if (Array.isArray(given)) setQuery(req, name, given.map(String).join(","));
+    const value = req.query[name];
+    if (Array.isArray(value)) setQuery(req, name, value.map(String).join(","));
   }
 }
 
@@ -173,8 +173,8 @@ const otherBooleans: Partial<Record<string, string>> = { 1: "true", 0: "false", 
 
 function readBooleans(req: Request, parameters: Parameter[]): void {
   for (const { name, in: place, schema } of parameters) {
-    const given = place === "query" && schema?.type === "boolean" ? req.query[name] : undefined;
-    const read = typeof given === "string" ? otherBooleans[given] : undefined;
+    const value = place === "query" && schema?.type === "boolean" ? req.query[name] : undefined;
+    const read = typeof value === "string" ? otherBooleans[value] : undefined;
     if (read !== undefined) setQuery(req, name, read);
   }
 }

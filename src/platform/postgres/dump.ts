@@ -96,7 +96,7 @@ function findClient(name: string, serverMajor: number): string {
 /** Passed through the environment, because process lists show arguments. */
 function connectionOf(url: string): Record<string, string> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
-  const given = {
+  const variables = {
     PGHOST: searchParams.get("host") ?? hostname,
     PGPORT: searchParams.get("port") ?? port,
     PGUSER: decodeURIComponent(username),
@@ -105,5 +105,5 @@ function connectionOf(url: string): Record<string, string> {
     PGSSLMODE: searchParams.get("sslmode") ?? "",
     PGSSLROOTCERT: searchParams.get("sslrootcert") ?? "",
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
 }

@@ -52,8 +52,8 @@ export function listOutsidePlaces(state = sharedState): DatabasePlace[] | null {
     });
 }
 
-export async function removeDatabase(given: string): Promise<string> {
-  const dataDir = realpathSync(resolve(given));
+export async function removeDatabase(url: string): Promise<string> {
+  const dataDir = realpathSync(resolve(url));
   const cluster = findCluster(dataDir);
   if (cluster === null) throw new DatabaseStartError(`There is no database in ${dataDir}.`);
   const isOutside = dirname(cluster.folder) !== dataDir;

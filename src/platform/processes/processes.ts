@@ -125,9 +125,9 @@ type Message =
   | { kind: "value"; id: number; value: unknown }
   | { kind: "error"; id: number; error: unknown };
 
-type ProcessAnswers = Record<string, (given: never) => unknown>;
+type ProcessAnswers = Record<string, (input: never) => unknown>;
 
-type ProcessCall = (name: string, given?: unknown) => Promise<unknown>;
+type ProcessCall = (name: string, input?: unknown) => Promise<unknown>;
 
 export function connectProcess(channel: Channel, answers: ProcessAnswers): ProcessCall {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
@@ -155,11 +155,11 @@ export function connectProcess(channel: Channel, answers: ProcessAnswers): Proce
     waiting.clear();
   });
 
-  return (name, given) => {
+  return (name, input) => {
     const call = Promise.withResolvers<unknown>();
     const id = ++lastId;
     waiting.set(id, call);
-    send({ kind: "call", id, name, given }, (error) => {
+    send({ kind: "call", id, name, given: input }, (error) => {
       waiting.delete(id);
       call.reject(error);
     });

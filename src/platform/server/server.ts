@@ -92,10 +92,10 @@ export async function openServer({ host, port, limits = {} }: Place): Promise<Se
       stopping = true;
       for (const res of running) if (!res.headersSent) res.setHeader("Connection", "close");
       const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-      const given = new AbortController();
-      const late = sleep(graceSeconds * 1000, "late", { signal: given.signal }).catch(() => "stopped");
+      const aborted = new AbortController();
+      const late = sleep(graceSeconds * 1000, "late", { signal: aborted.signal }).catch(() => "stopped");
       const outcome = await Promise.race([closed, late]);
-      given.abort();
+      aborted.abort();
       const cutOff = outcome === "late" ? running.size : 0;
       for (const server of servers) server.closeAllConnections();
       await closed;

@@ -65,8 +65,8 @@ export function makeRequestWatch(watching: Watching): (req: IncomingMessage, res
   const { clock, log, metrics, nameOperation, pathWords, onAnswered } = watching;
   return (req, res) => {
     const startedAt = performance.now();
-    const given = req.headers["x-request-id"];
-    const requestId = typeof given === "string" && saneRequestId.test(given) ? given : makeUuid(clock());
+    const value = req.headers["x-request-id"];
+    const requestId = typeof value === "string" && saneRequestId.test(value) ? value : makeUuid(clock());
     const { url = "/", method = "GET" } = req;
     const locals: Locals = ((res as { locals?: Locals }).locals = { requestId });
     res.setHeader("X-Request-Id", requestId);

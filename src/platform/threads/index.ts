@@ -23,14 +23,14 @@ const run = makeThreadPool({ niceness: 10 });
 const gate = makeGate({ places, placesPerClient: 1, open: 40, openPerClient: 2, waitMs: 30_000 }, tooMuchWork);
 
 /** One call at a time per person and task. Errors: rate_limited for a third; unavailable if too late; CallerLeft. */
-export function limitThreaded<Given, Made>(task: Task): (given: Given, asked: AskedBy) => Promise<Made> {
-  return async (given, { by, caller }) => {
+export function limitThreaded<Given, Made>(task: Task): (params: Given, asked: AskedBy) => Promise<Made> {
+  return async (params, { by, caller }) => {
     const client = `${task.module.pathname} ${by}`;
     const leave = gate.admit(client);
     try {
       const end = await gate.enter(client, caller);
       try {
-        return (await run(task, given, caller)) as Made;
+        return (await run(task, params, caller)) as Made;
       } finally {
         end();
       }

@@ -55,14 +55,14 @@ export function makeThreadPool({
     idle.add(thread);
   }
 
-  return async function run({ module, seconds }: Task, given: unknown, caller?: Caller): Promise<unknown> {
+  return async function run({ module, seconds }: Task, input: unknown, caller?: Caller): Promise<unknown> {
     if (caller?.hasLeft() === true) throw new CallerLeft();
     const thread = wake();
     const { promise, reject } = thread.work;
     const timer = setTimeout(() => reject(timedOut(module)), seconds * 1000);
     const off = caller?.onLeave(() => reject(new CallerLeft()));
     try {
-      thread.worker.postMessage({ module: module.href, given } satisfies Sent);
+      thread.worker.postMessage({ module: module.href, given: input } satisfies Sent);
       const reply = await promise;
       rest(thread);
       if ("error" in reply) throw reply.error;

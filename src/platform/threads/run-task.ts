@@ -6,7 +6,7 @@ export type Reply = { made: unknown } | { error: unknown };
 /** Runs the default export of a module. */
 export async function runTask({ module, given }: Sent): Promise<Reply> {
   try {
-    const { default: run } = (await import(module)) as { default: (given: unknown) => unknown };
+    const { default: run } = (await import(module)) as { default: (input: unknown) => unknown };
     return { made: await run(given) };
   } catch (error) {
     return { error };

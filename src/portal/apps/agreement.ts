@@ -30,10 +30,10 @@ const describeScopes = ({ scopes, current }: SchoolAgreement) =>
  * box before the school agrees to it; they stay as they are.
  */
 function readWithheld({ typed, field }: PageRequest, present: SchoolAgreement): Attribute[] {
-  const given = typed["given"] ?? [];
+  const names = typed["given"] ?? [];
   const accepts = field("act") === "accept";
   return describeAttributes(present)
-    .filter(({ name, isRequired, isOff }) => (isRequired ? isOff && !accepts : !given.includes(name)))
+    .filter(({ name, isRequired, isOff }) => (isRequired ? isOff && !accepts : !names.includes(name)))
     .map(({ name }) => name);
 }
 

@@ -16,7 +16,7 @@ export async function showForm(request: PageRequest): Promise<PageView> {
     readTag(request),
   ]);
   const isTyped = Object.keys(request.typed).length > 0;
-  const given = isTyped ? readSettings(request) : settingsOf(app);
+  const settings = isTyped ? readSettings(request) : settingsOf(app);
   const model = {
     app,
     tag,
@@ -24,10 +24,10 @@ export async function showForm(request: PageRequest): Promise<PageView> {
     kinds,
     roleNames,
     words: wordsOf(request),
-    given,
+    given: settings,
     hasGroups: groups.length > 0,
-    signOnGroups: choose(request, "signOnGroup", groups, given.signOn.groupIds ?? []),
-    syncedGroups: choose(request, "syncedGroup", groups, given.syncedGroupIds),
+    signOnGroups: choose(request, "signOnGroup", groups, settings.signOn.groupIds ?? []),
+    syncedGroups: choose(request, "syncedGroup", groups, settings.syncedGroupIds),
     withheld: withheldFrom(app),
   };
   return { title: request.t("apps.form.title", { app: app.name }), view: "form", model };

@@ -14,7 +14,7 @@ type Tile = { clientId: ClientId; name: string; loginUrl: string; lastSignInAt: 
 
 const p = table("person", "p");
 const a = table("affiliation", "a");
-const given = table("grant", "given");
+const grantRow = table("grant", "given");
 const app = table("app");
 const used = table("signIn", "used");
 
@@ -28,8 +28,8 @@ const selectTiles = statement<{ personId: PersonId }>(
   })}
   FROM ${p}
   JOIN ${a} ON ${a.personId} = ${p.id}
-  JOIN ${given} ON ${given.schoolId} = ${a.schoolId}
-  JOIN ${app} ON ${app.clientId} = ${given.clientId}
+  JOIN ${grantRow} ON ${grantRow.schoolId} = ${a.schoolId}
+  JOIN ${app} ON ${app.clientId} = ${grantRow.clientId}
   LEFT JOIN ${used} ON ${used.clientId} = ${app.clientId} AND ${used.personId} = ${p.id}
   WHERE ${p.id} = ${personId} AND ${p.blockedAt} IS NULL AND ${app.loginUrl} IS NOT NULL
     AND ${personMaySignIn(app.clientId, p)}

@@ -33,11 +33,11 @@ type Counted = { clientId: string; appName: string; schoolId: string; schoolName
   string | number
 >;
 
-async function readCounts(request: PageRequest, given: { limit?: number; cursor?: string | null } = {}) {
+async function readCounts(request: PageRequest, filter: { limit?: number; cursor?: string | null } = {}) {
   const { path } = request;
   const { operation, month } = readAsked(request);
   const { items, ...pages } = await request.list(operation, {
-    query: { school: path.schoolId, app: path.clientId, month, ...given },
+    query: { school: path.schoolId, app: path.clientId, month, ...filter },
   });
   return { items: items as Counted[], ...pages };
 }

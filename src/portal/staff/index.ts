@@ -68,8 +68,8 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
 /** Gives the role to the teachers that are ticked; those who got it meanwhile are skipped. */
 export async function giveClassTeachers({ call, at, typed }: PageRequest): Promise<Redirect> {
   const personIds = [...new Set(typed["person"] ?? [])];
-  const given = personIds.length === 0 ? [] : await call("giveClassTeacherRoles", { body: { personIds } });
-  return { to: at("/admin/schools/:schoolId/staff"), done: "classTeachersGiven", count: given.length };
+  const roles = personIds.length === 0 ? [] : await call("giveClassTeacherRoles", { body: { personIds } });
+  return { to: at("/admin/schools/:schoolId/staff"), done: "classTeachersGiven", count: roles.length };
 }
 
 const address = "/admin/staff/accounts";
@@ -123,9 +123,9 @@ type Staff = {
 
 function staffOf({ permissions, param }: PageRequest): Staff {
   const schoolId = param("schoolId") || null;
-  const given = permissions.rolesToGive(schoolId);
-  if (schoolId === null) return { schoolId, address: "/admin/staff", page: "operator_staff", given };
-  return { schoolId, address: `/admin/schools/${schoolId}/staff`, page: "staff", given };
+  const roles = permissions.rolesToGive(schoolId);
+  if (schoolId === null) return { schoolId, address: "/admin/staff", page: "operator_staff", given: roles };
+  return { schoolId, address: `/admin/schools/${schoolId}/staff`, page: "staff", given: roles };
 }
 
 const showNewRole = (request: PageRequest): Promise<PageView> =>

@@ -161,8 +161,8 @@ export function makeCsrfToken(key: Buffer, { interaction, browser }: Bound): str
 
 export function checkCsrfToken(key: Buffer, bound: Bound, presented: unknown): boolean {
   const expected = Buffer.from(makeCsrfToken(key, bound));
-  const given = Buffer.from(typeof presented === "string" ? presented : "");
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const token = Buffer.from(typeof presented === "string" ? presented : "");
+  return token.length === expected.length && timingSafeEqual(token, expected);
 }
 
 const browserCookie = "_sign_in";

@@ -59,11 +59,11 @@ const at = table("affiliation", "at");
 
 // Does not wait for a change that ends the person's time at the school; the person is then asked again.
 const insertChoice = statement<Choice>(
-  (given) => sql`
+  (params) => sql`
     ${insert(
       "schoolChoice",
-      { personId: at.personId, clientId: given.clientId, schoolId: at.schoolId },
-      sql`FROM ${at} WHERE ${at.personId} = ${given.personId} AND ${at.schoolId} = ${given.schoolId}
+      { personId: at.personId, clientId: params.clientId, schoolId: at.schoolId },
+      sql`FROM ${at} WHERE ${at.personId} = ${params.personId} AND ${at.schoolId} = ${params.schoolId}
           FOR KEY SHARE SKIP LOCKED`,
     )}
     ON CONFLICT (${columnNames("schoolChoice", "personId", "clientId")})

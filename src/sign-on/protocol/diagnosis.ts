@@ -74,25 +74,25 @@ const kindOfHint = (text: string): string => {
   return text.length > 64 ? "opaque" : "user_name";
 };
 
-function describeOne(name: string, given: unknown, { show, check, ifMissing = null }: Described): SentParameter {
-  if (given === undefined || given === "") return { name, value: null, length: null, problem: ifMissing };
-  if (typeof given !== "string") return { name, value: null, length: null, problem: "repeated" };
-  const value = show?.(given) ?? null;
-  return { name, value, length: value === null ? given.length : null, problem: check?.(given) ?? null };
+function describeOne(name: string, sent: unknown, { show, check, ifMissing = null }: Described): SentParameter {
+  if (sent === undefined || sent === "") return { name, value: null, length: null, problem: ifMissing };
+  if (typeof sent !== "string") return { name, value: null, length: null, problem: "repeated" };
+  const value = show?.(sent) ?? null;
+  return { name, value, length: value === null ? sent.length : null, problem: check?.(sent) ?? null };
 }
 
 /** Describes the `wanted` parameters, and all other parameters that were sent. */
-function describe(given: Given, wanted: Wanted, others: Wanted): SentParameter[] {
+function describe(sent: Given, wanted: Wanted, others: Wanted): SentParameter[] {
   const known = { ...wanted, ...others };
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name) && plainName.test(name));
+  const unknown = Object.keys(sent).filter((name) => !Object.hasOwn(known, name) && plainName.test(name));
   return [
-    ...Object.entries(wanted).map(([name, described]) => describeOne(name, given[name], described)),
+    ...Object.entries(wanted).map(([name, described]) => describeOne(name, sent[name], described)),
     ...Object.entries(others)
-      .filter(([name]) => given[name] !== undefined && given[name] !== "")
-      .map(([name, described]) => describeOne(name, given[name], described)),
+      .filter(([name]) => sent[name] !== undefined && sent[name] !== "")
+      .map(([name, described]) => describeOne(name, sent[name], described)),
     ...unknown
       .slice(0, longest.unknown)
-      .map((name) => ({ name, value: null, length: String(given[name]).length, problem: "unknown" as const })),
+      .map((name) => ({ name, value: null, length: String(sent[name]).length, problem: "unknown" as const })),
   ];
 }
 
@@ -103,11 +103,11 @@ function checkResponseMode(mode: string, redirectUri: unknown): SentProblem | nu
 
 const challengeMethods = ["S256", "plain"];
 
-export function describeAuthorization(given: Given, client: Client): SentParameter[] {
-  const hasChallenge = typeof given["code_challenge"] === "string" && given["code_challenge"] !== "";
+export function describeAuthorization(sent: Given, client: Client): SentParameter[] {
+  const hasChallenge = typeof sent["code_challenge"] === "string" && sent["code_challenge"] !== "";
   const requiresChallenge = client.isPkceRequired || client.authMethod === "none";
   return describe(
-    given,
+    sent,
     {
       client_id: { show: () => client.clientId },
       redirect_uri: {
@@ -145,7 +145,7 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
       },
       response_mode: {
         show: among("query", "fragment", "form_post", "jwt", "query.jwt", "web_message"),
-        check: (text) => checkResponseMode(text, given["redirect_uri"]),
+        check: (text) => checkResponseMode(text, sent["redirect_uri"]),
       },
       ui_locales: {
         show: (text) => (/^[a-z]{2}(?:-[A-Z]{2})?(?: [a-z]{2}(?:-[A-Z]{2})?){0,9}$/.test(text) ? text : null),
@@ -163,10 +163,10 @@ export function describeAuthorization(given: Given, client: Client): SentParamet
   );
 }
 
-export function authenticationOf(given: Given, header: string | undefined): string {
+export function authenticationOf(sent: Given, header: string | undefined): string {
   if (header !== undefined) return /^basic /i.test(header) ? "client_secret_basic" : "other";
-  if (given["client_secret"] !== undefined) return "client_secret_post";
-  return given["client_assertion"] === undefined ? "none" : "private_key_jwt";
+  if (sent["client_secret"] !== undefined) return "client_secret_post";
+  return sent["client_assertion"] === undefined ? "none" : "private_key_jwt";
 }
 
 function checkVerifier(text: string, code: Code | null): SentProblem | null {
@@ -178,11 +178,11 @@ function checkVerifier(text: string, code: Code | null): SentProblem | null {
 
 /** `header` is the Authorization header. */
 export function describeTokenRequest(
-  given: Given,
+  sent: Given,
   { client, code, header }: { client: Client; code: Code | null; header: string | undefined },
 ): SentParameter[] {
-  const authentication = authenticationOf(given, header);
-  const isExchange = given["grant_type"] === "authorization_code";
+  const authentication = authenticationOf(sent, header);
+  const isExchange = sent["grant_type"] === "authorization_code";
   return [
     {
       name: "client_authentication",
@@ -191,7 +191,7 @@ export function describeTokenRequest(
       problem: authentication === client.authMethod ? null : "client_authentication",
     },
     ...describe(
-      given,
+      sent,
       {
         grant_type: {
           show: among(...grantTypes, "password", "implicit"),

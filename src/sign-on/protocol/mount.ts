@@ -230,10 +230,10 @@ type Context = { query: NodeJS.Dict<string | string[]> };
 
 /** Keeps described parameters that have a value: all others count as omitted (RFC 6749 sections 3.1 and 3.2). */
 export function keepDescribed<Value>(
-  given: NodeJS.Dict<Value | Value[]>,
+  sent: NodeJS.Dict<Value | Value[]>,
   described: ReadonlySet<string>,
 ): NodeJS.Dict<Value | Value[]> {
-  const kept = Object.entries(given).flatMap(([name, value = []]) => {
+  const kept = Object.entries(sent).flatMap(([name, value = []]) => {
     const values = [value].flat().filter((one) => one !== "") as Value[];
     return described.has(name) && values.length > 0 ? [[name, values.length === 1 ? values[0] : values]] : [];
   });
@@ -298,8 +298,8 @@ export function checkParameters(check: FormCheck, params: Record<string, unknown
 
 /** Refuses spellings of `max_age` that JavaScript reads as a number and the contract does not, such as 1e2 or 0x10. */
 export function checkMaxAgeSpelling({ method, query, oidc }: KoaContextWithOIDC): void {
-  const given = ((method === "POST" ? oidc.body : query) ?? {})["max_age"];
-  if (typeof given === "string" && given !== "" && !/^(0|[1-9]\d*)$/.test(given))
+  const sent = ((method === "POST" ? oidc.body : query) ?? {})["max_age"];
+  if (typeof sent === "string" && sent !== "" && !/^(0|[1-9]\d*)$/.test(sent))
     throw new errors.InvalidRequest("invalid max_age parameter value");
 }
 

@@ -71,10 +71,10 @@ export function lacksAttribute(scope: ScopeName, lacks: (attribute: AppAttribute
   return attribute !== undefined && lacks(attribute);
 }
 
-type Given = { attributes: readonly AppAttribute[]; withheld: readonly WithheldItem[] | null };
+type Params = { attributes: readonly AppAttribute[]; withheld: readonly WithheldItem[] | null };
 
 /** A scope by which the app gets nothing of this person now, so that no page asks for it and no answer covers it. */
-export const isWithoutEffect = (scope: ScopeName, { attributes, withheld }: Given): boolean =>
+export const isWithoutEffect = (scope: ScopeName, { attributes, withheld }: Params): boolean =>
   withheld?.includes(scope) === true ||
   lacksAttribute(scope, (name) => !attributes.includes(name) || withheld?.includes(name) === true);
 
@@ -83,8 +83,8 @@ const adminScopes = ["admin:read", "admin:write"] as const satisfies ScopeName[]
 /** Admin scopes that a person at no school does not get, because none of their roles gives them. */
 export function refusedScopes(right: SignOnRight): (typeof adminScopes)[number][] {
   if (right.kind === "refused" || right.schools.length > 0) return [];
-  const given = adminScopesOf(right.staffRoles);
-  return adminScopes.filter((scope) => !given.includes(scope));
+  const allowed = adminScopesOf(right.staffRoles);
+  return adminScopes.filter((scope) => !allowed.includes(scope));
 }
 
 export function withoutRefused(right: SignOnRight, scopes: readonly ScopeName[]): ScopeName[] {

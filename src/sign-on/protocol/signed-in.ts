@@ -76,8 +76,8 @@ const selectStatus = statement<{ personId: string; now: Date }>(
 const isNeeded = (policy: StaffSecondFactor, { isStaff, hasFactor }: Status): boolean =>
   hasFactor || (policy === "required" && isStaff);
 
-async function findStatus(db: Queryable, given: { personId: string; now: Date }): Promise<Status | null> {
-  const [status] = await findRows<Status, typeof given>(db, selectStatus, given);
+async function findStatus(db: Queryable, params: { personId: string; now: Date }): Promise<Status | null> {
+  const [status] = await findRows<Status, typeof params>(db, selectStatus, params);
   return status ?? null;
 }
 
@@ -93,9 +93,9 @@ export async function findNextStep(
 /** Why the person may not sign in to the platform; null if they may. */
 export async function findRefusal(
   db: Queryable,
-  given: { personId: string; now: Date },
+  params: { personId: string; now: Date },
 ): Promise<"refused" | "blocked" | null> {
-  const status = await findStatus(db, given);
+  const status = await findStatus(db, params);
   if (!status?.isActive) return "refused";
   return status.isBlocked ? "blocked" : null;
 }

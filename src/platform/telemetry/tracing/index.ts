@@ -42,7 +42,7 @@ export function traceRequest(
   inSpan(span, handle);
 }
 
-type Query = (...given: unknown[]) => unknown;
+type Query = (...args: unknown[]) => unknown;
 
 export function traceQueries(pool: pg.Pool): void {
   if (!isTracing()) return;
@@ -51,11 +51,11 @@ export function traceQueries(pool: pg.Pool): void {
     client.query = traced(query) as typeof client.query;
   });
   // pool.query would use the context of the caller that released the connection.
-  pool.query = (async (...given: unknown[]) => {
+  pool.query = (async (...args: unknown[]) => {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
-      return await (client.query as Query)(...given);
+      return await (client.query as Query)(...args);
     } catch (error) {
       broken = error as Error;
       throw error;
@@ -67,13 +67,13 @@ export function traceQueries(pool: pg.Pool): void {
 
 const traced =
   (query: Query): Query =>
-  (...given) => {
-    const [asked] = given as [string | { name?: string; text?: string } | undefined];
+  (...args) => {
+    const [asked] = args as [string | { name?: string; text?: string } | undefined];
     const text = typeof asked === "string" ? asked : asked?.text;
-    if (text === undefined || typeof given.at(-1) === "function") return query(...given);
+    if (text === undefined || typeof args.at(-1) === "function") return query(...args);
     const name = (typeof asked === "object" ? asked.name : undefined) ?? describe(text);
     const span = startChild(name, { "db.system.name": "postgresql", "db.query.summary": name });
-    const result = query(...given);
+    const result = query(...args);
     if (span === null || !(result instanceof Promise)) return result;
     return result.then(
       (answer: unknown) => {

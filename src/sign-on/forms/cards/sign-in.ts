@@ -185,9 +185,9 @@ async function usePictures(request: PageRequest, card: UsableCard, triedAt: Date
   if (entered.pad !== null) return showPad(request, card, entered.pad);
   const { personId, schoolId } = card;
   const origin = { at: clock(), requestId: requestIdOf(request) };
-  const given = { personId, schoolId, pictures: entered.pictures, key: secrets.cardAnswers };
-  if (step === "choose") await choosePictures(db, given, origin);
-  const answer = step === "choose" ? "right" : await tryPictures(db, given, origin);
+  const entry = { personId, schoolId, pictures: entered.pictures, key: secrets.cardAnswers };
+  if (step === "choose") await choosePictures(db, entry, origin);
+  const answer = step === "choose" ? "right" : await tryPictures(db, entry, origin);
   if (answer === "wrong") return showPad(request, card, emptyPad(step, "wrong"));
   if (answer === "ended") return showProblem(request, { reason: "locked" });
   return finish(request, card, triedAt);

@@ -80,13 +80,13 @@ async function changeOwn(request: PageRequest, owner: Owner): Promise<void> {
   if (entered.pad !== null) return showPad(request, entered.pad);
   const { personId, schoolId, sessionUid } = owner;
   const origin = { at: clock(), requestId: requestIdOf(request) };
-  const given = { personId, schoolId, pictures: entered.pictures, key: secrets.cardAnswers };
+  const entry = { personId, schoolId, pictures: entered.pictures, key: secrets.cardAnswers };
   if (owner.mayChoose) {
-    await choosePictures(db, given, origin);
+    await choosePictures(db, entry, origin);
     provedCookie.forget(request);
     return redirect(request, returnPathOf(request));
   }
-  const answer = await tryPictures(db, given, origin);
+  const answer = await tryPictures(db, entry, origin);
   if (answer === "wrong") return showPad(request, emptyPad("enter", "wrong"));
   if (answer === "ended") return showLocked(request);
   provedCookie.write(request, { sessionUid });

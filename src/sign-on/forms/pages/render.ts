@@ -182,13 +182,13 @@ export const renderConsentPage = makePage<models.ConsentModel, LeavingContext>(
   ({ scopes, claims, withheld = [] }, { locale }) => {
     const t = translator(locale);
     const isIdle = (scope: ScopeName) => lacksAttribute(scope, (name) => withheld.includes(name));
-    const given = scopes.filter((scope) => !isIdle(scope));
-    const items = given.map((scope) => ({
+    const granted = scopes.filter((scope) => !isIdle(scope));
+    const items = granted.map((scope) => ({
       scope,
       value: describeValues(scope, claims, t),
       long: describeScope(scope, withheld, t),
     }));
-    const shown = given.join(" ");
+    const shown = granted.join(" ");
     // The person's own data comes first: they look for it.
     items.sort((one, other) => Number(one.value === null) - Number(other.value === null));
     return { values: { items, withheld, fields: { shown } } };

@@ -244,8 +244,10 @@ const modeOf = ({ oidc }: KoaContextWithOIDC): ResponseMode =>
 
 const hidden = { error: "login_required", error_description: "End-User authentication is required" };
 
-function explainError(ctx: KoaContextWithOIDC, result: AppParameters, given: string): AppParameters {
-  const shown = hidesReason(ctx, given) ? { ...result, ...hidden } : { ...result, error: given, ...describe(result) };
+function explainError(ctx: KoaContextWithOIDC, result: AppParameters, description: string): AppParameters {
+  const shown = hidesReason(ctx, description)
+    ? { ...result, ...hidden }
+    : { ...result, error: description, ...describe(result) };
   return { ...shown, error_uri: pageOfError(ctx, shown.error) };
 }
 

@@ -19,10 +19,10 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const personId = session?.accountId as PersonId;
     const decisions = await findPastDecisions(deps, { clientId, personId });
     const refused = refusedScopes(await findRight(deps, { clientId, personId }));
-    const given = { attributes: attributesOf(client), withheld: decisions.withheld };
+    const settings = { attributes: attributesOf(client), withheld: decisions.withheld };
     const unasked = [...ctx.oidc.requestParamScopes]
       .map((scope) => scopeFromWire(scope)!)
-      .filter((scope) => !decisions.scopes.includes(scope) && isWithoutEffect(scope, given));
+      .filter((scope) => !decisions.scopes.includes(scope) && isWithoutEffect(scope, settings));
     // The claims of these are null until the person was asked. Others would take effect while a token lasts.
     const hasClaims = (scope: ScopeName) => scope === "openid" || Object.hasOwn(deps.contract.claimsByScope, scope);
     const rejected = [...refused, ...unasked.filter((scope) => !hasClaims(scope))];

@@ -177,19 +177,19 @@ type Changed = Pick<Artifact, "idHash" | "personId" | "generation" | "cardId" | 
 
 const interaction = table("oidcArtifact", "interaction");
 
-const changeInteractionStatement = statement<Changed>((given) => {
-  const keeps = sql`${given.generation}::int IS NULL AND ${interaction.personId} = ${given.personId}::uuid`;
+const changeInteractionStatement = statement<Changed>((params) => {
+  const keeps = sql`${params.generation}::int IS NULL AND ${interaction.personId} = ${params.personId}::uuid`;
   return sql`
     ${update("oidcArtifact", "interaction", {
-      payload: sql`${given.payload}::jsonb`,
-      expiresAt: given.expiresAt,
-      personId: sql`${given.personId}::uuid`,
-      generation: sql`CASE WHEN ${keeps} THEN ${interaction.generation} ELSE ${given.generation}::int END`,
-      cardId: sql`CASE WHEN ${keeps} THEN ${interaction.cardId} ELSE ${given.cardId}::uuid END`,
+      payload: sql`${params.payload}::jsonb`,
+      expiresAt: params.expiresAt,
+      personId: sql`${params.personId}::uuid`,
+      generation: sql`CASE WHEN ${keeps} THEN ${interaction.generation} ELSE ${params.generation}::int END`,
+      cardId: sql`CASE WHEN ${keeps} THEN ${interaction.cardId} ELSE ${params.cardId}::uuid END`,
       upstreamSessionId: sql`CASE WHEN ${keeps} THEN ${interaction.upstreamSessionId}
-        ELSE ${given.upstreamSessionId}::uuid END`,
+        ELSE ${params.upstreamSessionId}::uuid END`,
     })}
-    WHERE ${interaction.kind} = 'Interaction' AND ${interaction.idHash} = ${given.idHash}`;
+    WHERE ${interaction.kind} = 'Interaction' AND ${interaction.idHash} = ${params.idHash}`;
 }, "sign-on.changeInteraction");
 
 /** Stores the person's reply; false if the interaction has ended meanwhile. */
@@ -279,8 +279,8 @@ export async function raiseSession(
   { id, personId, amr }: { id: string; personId: PersonId; amr: readonly string[] },
 ): Promise<string | null> {
   const newId = randomBytes(32).toString("base64url");
-  const given = { idHash: hashId(id), newIdHash: hashId(newId), personId, amr: JSON.stringify(amr) };
-  return (await run(db, raise, given)) === 1 ? newId : null;
+  const params = { idHash: hashId(id), newIdHash: hashId(newId), personId, amr: JSON.stringify(amr) };
+  return (await run(db, raise, params)) === 1 ? newId : null;
 }
 
 // TRUNCATE, because there may be millions and nothing else runs.

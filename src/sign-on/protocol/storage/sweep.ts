@@ -16,9 +16,9 @@ const next = table("oidcArtifact", "next");
 
 const deleteRows = (select: Sql): Sql => sql`DELETE FROM ${artifact} WHERE ctid = ANY (ARRAY(${select}))`;
 
-const findExpired = (kinds: Sql, given: { before: Parameter; limit: Parameter }): Sql => sql`
-  SELECT ctid FROM ${artifact} WHERE ${artifact.kind} ${kinds} AND ${artifact.expiresAt} < ${given.before}
-  ORDER BY ${artifact.expiresAt} LIMIT ${given.limit} FOR UPDATE SKIP LOCKED`;
+const findExpired = (kinds: Sql, params: { before: Parameter; limit: Parameter }): Sql => sql`
+  SELECT ctid FROM ${artifact} WHERE ${artifact.kind} ${kinds} AND ${artifact.expiresAt} < ${params.before}
+  ORDER BY ${artifact.expiresAt} LIMIT ${params.limit} FOR UPDATE SKIP LOCKED`;
 
 // The clients that have tokens, also deleted ones, one index step each.
 const withClients = sql`
@@ -35,14 +35,14 @@ type Expired = { before: Date; limit: number };
 const sweeps = [
   {
     sweep: statement<Expired>(
-      (given) => deleteRows(findExpired(sql`NOT IN ('AccessToken', 'ClientCredentials')`, given)),
+      (params) => deleteRows(findExpired(sql`NOT IN ('AccessToken', 'ClientCredentials')`, params)),
       "sign-on.sweep",
     ),
     kept: 0,
   },
   {
     sweep: statement<Expired>(
-      (given) => deleteRows(findExpired(sql`= 'AccessToken'`, given)),
+      (params) => deleteRows(findExpired(sql`= 'AccessToken'`, params)),
       "sign-on.sweepAccessTokens",
     ),
     kept: keptSeconds,

@@ -133,62 +133,62 @@ function toGiven({ puts, removals, session, notices, logout, returned }: Write) 
   };
 }
 
-type Given = ReturnType<typeof toGiven>;
-type Parameters = { readonly [Name in keyof Given]-?: Parameter };
+type Params = ReturnType<typeof toGiven>;
+type Parameters = { readonly [Name in keyof Params]-?: Parameter };
 
 const artifact = table("oidcArtifact");
 const session = table("oidcArtifact", "session");
 
 type Conditions = { isRemoved: Sql; isWritten: Sql };
 
-const parts: Record<PartName, (given: Parameters, conditions: Conditions, buckets: number) => Sql> = {
-  removal: (given) => sql`removal AS (
+const parts: Record<PartName, (params: Parameters, conditions: Conditions, buckets: number) => Sql> = {
+  removal: (params) => sql`removal AS (
     DELETE FROM ${artifact} WHERE (${artifact.kind}, ${artifact.idHash}) IN (
-      SELECT * FROM unnest(${arrayOf(given.removedKinds, "text")}, ${arrayOf(given.removedHashes, "bytea")}))
+      SELECT * FROM unnest(${arrayOf(params.removedKinds, "text")}, ${arrayOf(params.removedHashes, "bytea")}))
     RETURNING 1)`,
-  sessionChange: (given, { isRemoved }) => {
+  sessionChange: (params, { isRemoved }) => {
     const change = {
-      idHash: given.sessionIdHash,
-      personId: sql`coalesce(${given.sessionPersonId}::uuid, ${session.personId})`,
-      expiresAt: given.sessionExpiresAt,
-      generation: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.generation}
-        ELSE ${given.sessionGeneration}::int END`,
-      cardId: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.cardId}
-        ELSE ${given.sessionCardId}::uuid END`,
-      upstreamSessionId: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.upstreamSessionId}
-        ELSE ${given.sessionUpstreamId}::uuid END`,
-      payload: sql`${session.payload} || ${given.sessionPayload}::jsonb || jsonb_build_object('authorizations',
+      idHash: params.sessionIdHash,
+      personId: sql`coalesce(${params.sessionPersonId}::uuid, ${session.personId})`,
+      expiresAt: params.sessionExpiresAt,
+      generation: sql`CASE WHEN ${params.sessionPersonId}::uuid IS NULL THEN ${session.generation}
+        ELSE ${params.sessionGeneration}::int END`,
+      cardId: sql`CASE WHEN ${params.sessionPersonId}::uuid IS NULL THEN ${session.cardId}
+        ELSE ${params.sessionCardId}::uuid END`,
+      upstreamSessionId: sql`CASE WHEN ${params.sessionPersonId}::uuid IS NULL THEN ${session.upstreamSessionId}
+        ELSE ${params.sessionUpstreamId}::uuid END`,
+      payload: sql`${session.payload} || ${params.sessionPayload}::jsonb || jsonb_build_object('authorizations',
         coalesce(${session.payload}->'authorizations', '{}')
-          || coalesce(${given.sessionPayload}::jsonb->'authorizations', '{}'))`,
+          || coalesce(${params.sessionPayload}::jsonb->'authorizations', '{}'))`,
     };
     return sql`session_change AS (
       ${update("oidcArtifact", "session", change)}
-      WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${given.sessionUid} AND ${isRemoved} RETURNING 1)`;
+      WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${params.sessionUid} AND ${isRemoved} RETURNING 1)`;
   },
-  put: (given, { isWritten }) => {
-    const { from, columns } = jsonRows(given.puts, "put", rowTypes);
+  put: (params, { isWritten }) => {
+    const { from, columns } = jsonRows(params.puts, "put", rowTypes);
     return sql`put AS (${storeArtifacts(columns, sql`${from} WHERE ${isWritten}`)})`;
   },
-  ending: (given) => sql`ending AS (DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${given.sessionUid})`,
-  notice: (given, { isWritten }) => sql`notice AS (${storeNotices(given.notices, isWritten)})`,
-  logout: (given, { isWritten }) => sql`logout AS (
-      SELECT ${given.logoutId}::uuid AS id, ${given.logoutAt}::timestamptz AS at,
-        ${given.logoutClientId}::text AS client_id, ${given.logoutPersonId}::uuid AS person_id,
-        ${given.logoutRequestId}::text AS request_id
+  ending: (params) => sql`ending AS (DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${params.sessionUid})`,
+  notice: (params, { isWritten }) => sql`notice AS (${storeNotices(params.notices, isWritten)})`,
+  logout: (params, { isWritten }) => sql`logout AS (
+      SELECT ${params.logoutId}::uuid AS id, ${params.logoutAt}::timestamptz AS at,
+        ${params.logoutClientId}::text AS client_id, ${params.logoutPersonId}::uuid AS person_id,
+        ${params.logoutRequestId}::text AS request_id
       WHERE ${isWritten}),
     logout_recorded AS (${recordAuditFrom(sql`logout`, "logged_out")})`,
-  returned: (given, { isRemoved }, buckets) => join(giveBackSteps(given, buckets, isRemoved).steps),
+  returned: (params, { isRemoved }, buckets) => join(giveBackSteps(params, buckets, isRemoved).steps),
 };
 
 const isThere = { removal: sql`EXISTS (SELECT FROM removal)`, sessionChange: sql`EXISTS (SELECT FROM session_change)` };
 
 type Form = { buckets: number; waits: boolean };
 
-function makeStatement(names: readonly PartName[], { buckets, waits }: Form): Statement<Given> {
+function makeStatement(names: readonly PartName[], { buckets, waits }: Form): Statement<Params> {
   const isRemoved = names.includes("removal") ? isThere.removal : sql`true`;
   const isWritten = names.includes("sessionChange") ? isThere.sessionChange : isRemoved;
-  const made = statement<Given>((given) => {
-    const expressions = names.map((name) => parts[name](given, { isRemoved, isWritten }, buckets));
+  const made = statement<Params>((params) => {
+    const expressions = names.map((name) => parts[name](params, { isRemoved, isWritten }, buckets));
     const outcome = sql`CASE WHEN ${isWritten} THEN 'written' WHEN ${isRemoved} THEN 'ended' ELSE 'gone' END`;
     return sql`WITH ${join(expressions, ", ")} SELECT ${outcome} AS outcome WHERE ${waits ? sql`true` : asynchronous}`;
   });
@@ -196,9 +196,9 @@ function makeStatement(names: readonly PartName[], { buckets, waits }: Form): St
 }
 
 // One per combination that requests need: a handful.
-const made = new Map<string, Statement<Given>>();
+const made = new Map<string, Statement<Params>>();
 
-function findStatement(names: readonly PartName[], form: Form): Statement<Given> {
+function findStatement(names: readonly PartName[], form: Form): Statement<Params> {
   const key = `${names.join(" ")} ${form.buckets} ${form.waits}`;
   const known = made.get(key);
   if (known) return known;
@@ -210,9 +210,9 @@ function findStatement(names: readonly PartName[], form: Form): Statement<Given>
 type Opened = BucketParameters & { now: Date; interactions: string };
 
 const openStatement = makeForCount((count) =>
-  statement<Opened>((given) => {
-    const { steps, isDone, count: taken } = takeSteps(given, count);
-    const { from, columns } = jsonRows(given.interactions, "put", rowTypes);
+  statement<Opened>((params) => {
+    const { steps, isDone, count: taken } = takeSteps(params, count);
+    const { from, columns } = jsonRows(params.interactions, "put", rowTypes);
     const put = sql`put AS (${storeArtifacts(columns, sql`${from} WHERE ${isDone}`)})`;
     return sql`WITH ${join([...steps, put])} SELECT ${taken} AS taken`;
   }, `sign-on.openInteraction.${count}`),
@@ -224,8 +224,8 @@ export async function openInteraction(
   interaction: Artifact,
   { buckets, now }: { buckets: readonly Bucket[]; now: Date },
 ): Promise<Date | null> {
-  const given = { ...toBucketParameters(buckets), now, interactions: JSON.stringify([toRow(interaction)]) };
-  const [row] = await findRows<{ taken: number }>(db, openStatement(buckets.length), given);
+  const params = { ...toBucketParameters(buckets), now, interactions: JSON.stringify([toRow(interaction)]) };
+  const [row] = await findRows<{ taken: number }>(db, openStatement(buckets.length), params);
   return row!.taken === buckets.length ? null : undoTake(db, buckets, row!.taken, now);
 }
 
@@ -285,18 +285,18 @@ function listSignIns(signIns: Parameter): Sql {
 
 // All writes join the token's row in `used`, so nothing is written if another request was faster.
 const useTokensStatement = statement<GivenUses>(
-  (given) => sql`
+  (params) => sql`
     WITH asked AS (
       SELECT place::int, kind, id_hash, at, replay
-      FROM unnest(${arrayOf(given.kinds, "text")}, ${arrayOf(given.idHashes, "bytea")},
-          ${arrayOf(given.times, "timestamptz")}, ${arrayOf(given.replays, "bytea")})
+      FROM unnest(${arrayOf(params.kinds, "text")}, ${arrayOf(params.idHashes, "bytea")},
+          ${arrayOf(params.times, "timestamptz")}, ${arrayOf(params.replays, "bytea")})
         WITH ORDINALITY AS asked (kind, id_hash, at, replay, place)),
     used AS (
       ${update("oidcArtifact", "token", { consumedAt: sql`asked.at`, replay: sql`asked.replay` })}
       FROM asked WHERE ${token.kind} = asked.kind AND ${token.idHash} = asked.id_hash AND ${token.consumedAt} IS NULL
       RETURNING asked.place, ${token.generation}, ${token.cardId}, ${token.upstreamSessionId}),
-    put AS (${storePuts(given.puts)}),
-    signed_in AS (${listSignIns(given.signIns)}),
+    put AS (${storePuts(params.puts)}),
+    signed_in AS (${listSignIns(params.signIns)}),
     ${recordSignInsFrom(signedIn)},
     audit_recorded AS (${recordAuditFrom(signedIn, "signed_in")})
     SELECT place FROM used`,
