@@ -11,7 +11,7 @@ export const runSettings = {
   tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
   // They only end what hangs, also on a machine that is busy with other work.
   testTimeout: 20_000,
-  hookTimeout: 20_000,
+  hookTimeout: 60_000,
 };
 
 /** Of the tests that start programs, a browser for instance, or wait for real time. */
