@@ -39,7 +39,7 @@ test("FORMATS.md names the fields of Schulconnex that are read, and its codes", 
 });
 
 test("FORMATS.md names the columns of the table that are read", () => {
-  const code = source("formats/group-cells.ts") + source("formats/plain.ts");
+  const code = source("formats/plain.ts");
   const kept = words(between(code, "const groupColumns", "export const plainTemplate")).filter((one) =>
     /^[a-z_]+$/.test(one),
   );
