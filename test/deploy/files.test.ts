@@ -147,10 +147,11 @@ async function describeMetrics(): Promise<{ names: Set<string>; labels: Set<stri
     const isHistogram = String(type) === "histogram";
     for (const end of isHistogram ? ["_bucket", "_count", "_sum"] : [""]) names.add(name + end);
   }
-  const source = readFileSync(join(root, "src/platform/telemetry/metrics.ts"), "utf8");
-  const own = [...source.matchAll(/labelNames: \[(.*)\]/g)].flatMap(([, list]) => [...list!.matchAll(/"(\w+)"/g)]);
+  const exported = metrics.registry.getMetricsAsArray() as unknown as { labelNames?: string[] }[];
   // A label `job` of ours gives way to that of Prometheus.
-  const renamed = own.map(([, label]) => (label === "job" ? "exported_job" : label!));
+  const renamed = exported
+    .flatMap(({ labelNames = [] }) => labelNames)
+    .map((label) => (label === "job" ? "exported_job" : label));
   const labelsOfOthers = ["job", "instance", "le", "alertname", "alertstate", "fstype"];
   return { names, labels: new Set([...renamed, ...labelsOfOthers]) };
 }
