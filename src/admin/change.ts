@@ -25,7 +25,7 @@ type Steps<Unit, Found extends object | null, Result> = {
   recorded?: (record: NonNullable<Found>, tx: Transaction) => object | Promise<object>;
   /** What the audit log shows while there is no record; by default nothing. */
   absent?: object;
-  /** Null: only audit lines about nobody get the difference, in a change that also has lines about people. */
+  /** Null keeps the difference out of the audit lines that name a person. */
   personId?: null;
   /** `ends`: the record does not exist after the change. `forgets`: the audit log shows nothing of it. */
   effect?: "ends" | "forgets";

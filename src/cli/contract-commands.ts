@@ -250,7 +250,7 @@ type Changing = { request: Request; makeBody: (before?: object) => Promise<Value
 
 function send(service: Service, command: ContractCommand, request: Request): Promise<unknown> {
   const { method, path, takesKey } = command;
-  // The service refuses a change of nothing; the record must exist all the same.
+  // The service refuses an empty change; reading the record instead still reports one that does not exist.
   if (method === "patch" && api.isEmpty(request.body)) return get(service, path, request);
   const isEmpty = command.body === undefined || (command.body === "if given" && api.isEmpty(request.body));
   const header = takesKey === true ? api.withIdempotencyKey().header : {};

@@ -146,7 +146,7 @@ async function show(service: Service, record: Schemas["Import"], limit = 1000): 
   const { id, state, warningCount } = record;
   const faults = state === "BROKEN" ? await calls.listFaults(service, id, limit) : [];
   const samples = await calls.sampleImport(service, record);
-  // None once the rows of the file are gone.
+  // Warnings are read from the rows of the file, which are deleted later.
   const warnings = await calls.listWarnings(service, id, warningCount === 0 ? 0 : warningsShown);
   return {
     lines: importLines(record, faults, samples, warnings),

@@ -18,7 +18,7 @@ function only<Item extends { id: string }>(found: readonly Item[], { code, none,
 
 type NamedGroup = { id: string; status: "ACTIVE" | "DELETED"; school: { officialId: string; name: string } };
 
-/** The only group of a name; deleted ones count where none is active. */
+/** The one active group with this name; without an active one, the one deleted group. Errors: UsageError. */
 function onlyGroup(groups: readonly NamedGroup[], { text, name }: { text: string; name: string }): string {
   const active = groups.filter(({ status }) => status === "ACTIVE");
   const named = active.length > 0 ? active : groups;

@@ -44,12 +44,12 @@ export function nextRunAfter({ times, daysOff, pauseFrom, pauseUntil }: Schedule
   return null;
 }
 
-/** What prevents a run, beside what is the matter with its source. */
+/** Failures of a run that do not come from its source. */
 type OwnFailure =
   ("SECRET_MISSING" | "FILE_REFUSED" | "FAULTS" | "COLUMNS_UNKNOWN") | ("QUEUE_FULL" | "INTERRUPTED" | "INTERNAL");
 export type RunFailure = SourceFailure | OwnFailure;
 
-/** They may be over in a while, so that the run is tried again soon, and nobody is told at once. */
+/** Failures that may end by themselves: retried within hours; a notice is sent after as many failures as retries. */
 const passing: ReadonlySet<RunFailure> = new Set<RunFailure>([
   ...(["UNREACHABLE", "TOO_SLOW", "HALF", "ANSWERED_BADLY"] as const),
   ...(["QUEUE_FULL", "INTERRUPTED", "INTERNAL"] as const),

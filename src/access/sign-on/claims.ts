@@ -66,7 +66,7 @@ export const schulconnexRole = (client: Value, role: Sql): Sql => sql`(
 const heldAt = (client: Value, schools: Sql): Sql =>
   sql`LATERAL (SELECT coalesce(${withheldItems(client, schools)}, '{}') AS items OFFSET 0)`;
 
-/** For one person: a list would read the app and what is withheld for each of them. */
+/** SQL value for one person. In a list, it would read the app and the withheld items again for each person. */
 export const subjectOf = (client: Value, personId: Value): Sql => {
   const ofPerson = { attributes: reader.attributes, held: sql`held.items` };
   const ofSchool = { attributes: reader.attributes, held: sql`held_here.items` };

@@ -56,5 +56,5 @@ export function makeListBySchool<Counts extends object, Params extends object>(
 /** SQL: the first moment of the month of a time, in UTC. */
 export const monthOf = (at: Value): Sql => sql`date_trunc('month', ${at}::timestamptz, 'UTC')`;
 
-/** SQL: its first day. */
+/** SQL: the first day of the month of a time, in UTC. */
 export const firstDayOf = (at: Value): Sql => sql`(${monthOf(at)} AT TIME ZONE 'UTC')::date`;

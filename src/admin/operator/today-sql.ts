@@ -10,7 +10,7 @@ export type Some<T> = { count: number; first: T[] };
 
 export const shownOfEach = 5;
 
-/** `from` is a FROM clause with its WHERE; `order` says which come first. */
+/** SQL: the number of rows and the first few. `from` is a FROM clause with its WHERE, `order` an ORDER BY list. */
 const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
   SELECT json_build_object('count', count(*),
     'first', coalesce(json_agg(shown ORDER BY place) FILTER (WHERE place <= ${shownOfEach}), '[]'))
