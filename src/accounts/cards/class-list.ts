@@ -16,7 +16,7 @@ import {
 } from "../../platform/database/token-bucket.ts";
 import { bucketsOfAddress, makeKeyMaker } from "../login/known-devices.ts";
 import { findCardRefusal } from "./allowed.ts";
-import { countTry, pictureCodeOf, tryPictures } from "./picture-code.ts";
+import { countTry, pictureCodeOf, readTry, tryPictures } from "./picture-code.ts";
 import type { CodePicture, CountedTry, TryParameters } from "./picture-code.ts";
 import { cardSettingsOf, settingsFrom, type CardSettingsRow } from "./settings.ts";
 import { checkCardOf, isOfStaff, type Slowed, type UsableCard } from "./use-card.ts";
@@ -213,7 +213,7 @@ const useStatement = statement<UseParameters>((params) => {
         json_build_object('cardId', ${params.cardId}::uuid, 'groupIds', ARRAY[${params.groupId}::uuid]) AS detail
       FROM tried WHERE tried."wrongTries" = 0),
     ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "class_list_used", ["schoolId", "detail"])})`])}
-    SELECT * FROM tried`;
+    ${readTry}`;
 }, "sign-in-class-list-use");
 
 type Tap = Device & {

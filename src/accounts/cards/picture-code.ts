@@ -7,7 +7,16 @@ import {
   type RecordStore,
   type Transaction,
 } from "../../platform/database/db.ts";
-import { fields, makeFind, sql, table, update, type Parameters, type Sql } from "../../platform/database/sql.ts";
+import {
+  asynchronous,
+  fields,
+  makeFind,
+  sql,
+  table,
+  update,
+  type Parameters,
+  type Sql,
+} from "../../platform/database/sql.ts";
 import { recordAtHome } from "../record-at-home.ts";
 import type { CardSettings } from "./settings.ts";
 
@@ -93,7 +102,16 @@ export const countTry = ({ personId, hash }: Parameters<TryParameters>): Sql => 
   WHERE ${code.personId} = ${personId} AND ${code.wrongTries} < ${mostWrongTries}
   RETURNING ${fields<CountedTry>({ wrongTries: code.wrongTries, schoolId: code.schoolId })}`;
 
-const countAlone = makeFind<CountedTry, TryParameters>(countTry, "sign-in-pictures");
+/**
+ * SQL statement: reads the step `tried`, which is `countTry`. Only a wrong try waits for the disk; the exchange of the
+ * code waits for a right one.
+ */
+export const readTry = sql`SELECT * FROM tried WHERE CASE WHEN "wrongTries" = 0 THEN ${asynchronous} ELSE true END`;
+
+const countAlone = makeFind<CountedTry, TryParameters>(
+  (params) => sql`WITH tried AS (${countTry(params)}) ${readTry}`,
+  "sign-in-pictures",
+);
 
 /** "ended" also without pictures. `count` runs `countTry`, perhaps with more in the same statement. */
 export async function tryPictures(

@@ -1,9 +1,10 @@
 import pg from "pg";
 import { beforeAll, expect, test, vi } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
+import { withTransaction } from "../../../src/platform/database/db.ts";
 import { makeStaff } from "../../support/admin.ts";
 import { type Browser, makeBrowser, type Shown } from "../../support/browser.ts";
-import { makeClassroom, signInByList } from "../../support/class-list.ts";
+import { makeClassroom, rabbitCode, signInByList } from "../../support/class-list.ts";
 import { makePasskey, useBy } from "../../support/passkey.ts";
 import { askFor, exchange, getUserTokens, giveLogin, type TestApp } from "../../support/token.ts";
 import { pressLogin, startUpstreamWorld } from "./upstream-world.ts";
@@ -162,6 +163,25 @@ test("a sign-on from a class list takes 15 statements on the device of the class
     "sign-on.findTokensWithSubject",
     "sign-on.useTokens",
   ]);
+});
+
+test("of tries with pictures only a wrong one waits for the disk", async () => {
+  const { service } = world;
+  const room = await makeClassroom(service);
+  await room.makeReadyPupil("Ada");
+  const readCommit = async (pictures: string[]) => {
+    const device = await room.openDevice();
+    const made = await record(() => signInByList(device, "Ada M.", pictures));
+    const { text, values } = made.find((one) => nameOf(one) === "sign-in-class-list-use")!;
+    return withTransaction(service.db, async (tx) => {
+      await tx.query("DELETE FROM audit WHERE action = 'class_list_used'; SET LOCAL synchronous_commit = on");
+      const { rows: tries } = await tx.query(text, values);
+      const { rows: settings } = await tx.query("SHOW synchronous_commit");
+      return [tries[0], settings[0]];
+    });
+  };
+  expect(await readCommit(rabbitCode)).toMatchObject([{ wrongTries: 0 }, { synchronous_commit: "off" }]);
+  expect(await readCommit(["key", "cake", "key"])).toMatchObject([{ wrongTries: 2 }, { synchronous_commit: "on" }]);
 });
 
 test("a sign-on with the school's own login takes 16 statements", async () => {
