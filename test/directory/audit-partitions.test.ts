@@ -10,6 +10,8 @@ import {
 } from "../../src/events/index.ts";
 import { makeUuid } from "../../src/platform/crypto/ids.ts";
 import { testDatabase } from "../support/database.ts";
+import { countRead, explainQuery, recordQueries } from "../support/explain.ts";
+import { setKnownRows } from "../support/statistics.ts";
 
 const signal = new AbortController().signal;
 const dayMs = 86_400_000;
@@ -45,7 +47,7 @@ test("partitions of months are made ahead, and each line goes to that of its mon
     { name: "audit_first", rows: 1 },
     { name: "audit_rest", rows: 1 },
   ]);
-  expect((await listAudit(db, { limit: 10 })).map(({ at }) => at)).toEqual([
+  expect((await listAudit(db.pool, { limit: 10 })).map(({ at }) => at)).toEqual([
     later(first, 3650),
     first,
     later(first, -1),
@@ -99,4 +101,29 @@ test("a partition that somebody reads is left for the next run, and whoever writ
   await write(first);
   await reader.query("ROLLBACK");
   expect(await dropAuditPartitions(db, later(first, 1))).toEqual(["audit_first"]);
+});
+
+test("a page of an app's lines reads those of the page, also if PostgreSQL knows nothing of the log", async () => {
+  const { db, first } = await openPartitioned();
+  const tables = ["audit", "audit_rest", "audit_first"];
+  await db.pool.query(
+    `INSERT INTO audit (id, at, action, client_id, act_id)
+     SELECT gen_random_uuid(), $1::timestamptz + n * interval '1 minute', 'signed_in', 'app', CASE WHEN n % 50 = 0 THEN gen_random_uuid() END
+     FROM generate_series(-40000, -1) n`,
+    [first],
+  );
+  await setKnownRows(db, tables, "never");
+  const clientId = "app";
+  const at = later(first, -1);
+  const after = { at, id: makeUuid(at) };
+  const amongs = [undefined, { schoolIds: [], clientIds: [clientId] }];
+  for (const isOldestFirst of [false, true])
+    for (const among of amongs) {
+      const filter = { clientId, among, after, isOldestFirst, limit: 10 };
+      const [query] = await recordQueries(/FROM audit/, async () => {
+        const ids = (await listAudit(db.pool, filter)).map(({ actId }) => actId);
+        expect(ids).toEqual(Array.from({ length: 10 }, () => null));
+      });
+      expect(countRead(await explainQuery(db, query!, "force_custom_plan"))).toBeLessThan(1000);
+    }
 });

@@ -111,7 +111,7 @@ export const listAudit: AdminHandler<"listAudit"> = async (deps, request) => {
   const chosen = await readChosen(deps.db, reach, { school, person, app });
   // Lines of an app do not say to its partner whom they are about, nor who it was: chosen by a person, they would.
   const clientIds = person === undefined && actor === undefined ? [...reach.clientIds] : [];
-  const found = await list(deps.db, {
+  const found = await list(deps.db.pool, {
     ...chosen,
     actorId: actor && personActor(actor as PersonId),
     action,

@@ -3,7 +3,7 @@ import { findPerson, listDataRequests, noteExport, type PersonId, type SchoolId 
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../../events/index.ts";
 import { listPersonImports } from "../../imports/index.ts";
 import { present } from "../present.ts";
-import { withPrismaTransaction, type RecordStore, type PrismaDb } from "../../platform/database/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../../platform/http/index.ts";
 import { recordAtHome } from "../../accounts/index.ts";
 import * as signOn from "../../sign-on/index.ts";
@@ -75,7 +75,7 @@ const most = 10_000;
 const linesAtOnce = 500;
 
 async function readLines(
-  db: RecordStore,
+  db: Pick<PrismaDb, "pool">,
   whose: { personId: PersonId } | { actorId: string },
   inTurn: InTurn,
 ): Promise<RecordedAudit[]> {
@@ -83,7 +83,7 @@ async function readLines(
   for (let isWhole = false; !isWhole && lines.length < most;) {
     const last = lines.at(-1);
     const after = last && { after: { at: last.at, id: last.id } };
-    const found = await inTurn(() => listAudit(db, { ...whose, limit: linesAtOnce, ...after }));
+    const found = await inTurn(() => listAudit(db.pool, { ...whose, limit: linesAtOnce, ...after }));
     lines.push(...found);
     isWhole = found.length < linesAtOnce;
   }
