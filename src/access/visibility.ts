@@ -89,12 +89,12 @@ const schoolOfMostIsShown = (client: Value, schoolId: Value, ofMost: Value): Sql
 
 /** The school syncs the group, whatever its status. `ofMost` is the school of most rows, if known: a parameter. */
 export const groupIsSynced = (client: Value, groupId: Value, ofMost?: Value): Visible => {
-  const shown =
+  const columns =
     ofMost === undefined
       ? schoolIsShown(client, synced.schoolId)
       : schoolOfMostIsShown(client, synced.schoolId, ofMost);
   return visible(
-    exists(sql`${synced} WHERE ${synced.clientId} = ${client} AND ${synced.groupId} = ${groupId} AND ${shown}`),
+    exists(sql`${synced} WHERE ${synced.clientId} = ${client} AND ${synced.groupId} = ${groupId} AND ${columns}`),
   );
 };
 

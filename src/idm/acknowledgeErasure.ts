@@ -30,7 +30,11 @@ export const makeAcknowledgeErasure =
         throw new AppError("invalid", "invalid_request", "A reason is given if the outcome is kept, and only then.");
       const origin = { at: clock(), actorId: `app:${clientId}`, requestId };
       await acknowledgeErasure(db, { id, clientId, state, reason }, origin);
-      const [found] = await findRows<{ item: Erasure }, Asked>(db.pool, find[ids], { client: clientId, id, waitDays });
-      if (found === undefined) throw erasureNotFound();
-      return { status: 200, body: found.item };
+      const [erasure] = await findRows<{ item: Erasure }, Asked>(db.pool, find[ids], {
+        client: clientId,
+        id,
+        waitDays,
+      });
+      if (erasure === undefined) throw erasureNotFound();
+      return { status: 200, body: erasure.item };
     });

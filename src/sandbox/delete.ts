@@ -28,8 +28,8 @@ export function deleteSandbox(
 
 /** Part of deleting the app, so nobody is notified. */
 export async function forgetAppWithSandboxes(tx: Transaction, clientId: ClientId): Promise<void> {
-  const found = await tx.prisma.sandbox.findMany({ where: { clientId }, select: { id: true } });
-  for (const { id } of found) await removeRows(tx, await lockSandbox(tx, id as SandboxId));
+  const sandboxes = await tx.prisma.sandbox.findMany({ where: { clientId }, select: { id: true } });
+  for (const { id } of sandboxes) await removeRows(tx, await lockSandbox(tx, id as SandboxId));
   await forgetApp(tx, clientId);
 }
 

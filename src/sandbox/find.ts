@@ -17,7 +17,7 @@ export type Sandbox = {
   steps: { step: SandboxStepName; doneAt: Date | null; expectation: string }[];
 };
 
-const shown = {
+const sandboxFields = {
   id: true,
   clientId: true,
   createdAt: true,
@@ -26,14 +26,14 @@ const shown = {
   steps: { select: { step: true, doneAt: true } },
 } satisfies Prisma.SandboxSelect;
 
-function present(found: Prisma.SandboxGetPayload<{ select: typeof shown }>): Sandbox {
-  const doneAt = new Map(found.steps.map((step) => [step.step, step.doneAt]));
+function present(sandbox: Prisma.SandboxGetPayload<{ select: typeof sandboxFields }>): Sandbox {
+  const doneAt = new Map(sandbox.steps.map((step) => [step.step, step.doneAt]));
   return {
-    id: found.id as SandboxId,
-    clientId: found.clientId as ClientId,
-    createdAt: found.createdAt,
-    expiresAt: found.expiresAt,
-    schools: found.schools.map((school) => ({ ...school, id: school.id as SchoolId })),
+    id: sandbox.id as SandboxId,
+    clientId: sandbox.clientId as ClientId,
+    createdAt: sandbox.createdAt,
+    expiresAt: sandbox.expiresAt,
+    schools: sandbox.schools.map((school) => ({ ...school, id: school.id as SchoolId })),
     steps: sandboxSteps.map(({ step, expectation }) => ({ step, doneAt: doneAt.get(step) ?? null, expectation })),
   };
 }
@@ -41,9 +41,9 @@ function present(found: Prisma.SandboxGetPayload<{ select: typeof shown }>): San
 /** Errors: not_found sandbox_not_found, also if its app is not `among` these. */
 export async function getSandbox({ prisma }: RecordStore, id: string, among?: readonly ClientId[]): Promise<Sandbox> {
   const where = { id, ...(among !== undefined && { clientId: { in: [...among] } }) };
-  const found = await prisma.sandbox.findFirst({ where, select: shown });
-  if (found === null) throw new AppError("not_found", "sandbox_not_found", "There is no such sandbox.");
-  return present(found);
+  const sandbox = await prisma.sandbox.findFirst({ where, select: sandboxFields });
+  if (sandbox === null) throw new AppError("not_found", "sandbox_not_found", "There is no such sandbox.");
+  return present(sandbox);
 }
 
 type SandboxFilter = {
@@ -57,16 +57,16 @@ export async function listSandboxes(
   { prisma }: RecordStore,
   { clientId, among, limit, after }: SandboxFilter,
 ): Promise<Sandbox[]> {
-  const found = await prisma.sandbox.findMany({
+  const sandboxes = await prisma.sandbox.findMany({
     where: {
       AND: [clientId === undefined ? {} : { clientId }, among === undefined ? {} : { clientId: { in: [...among] } }],
       ...(after !== undefined && { id: { lt: after } }),
     },
-    select: shown,
+    select: sandboxFields,
     orderBy: { id: "desc" },
     take: limit,
   });
-  return found.map(present);
+  return sandboxes.map(present);
 }
 
 const s = table("sandbox", "s");

@@ -95,16 +95,16 @@ function changed(cause?: unknown): AppError {
 
 async function personOf({ change, schoolId }: Playing, sourceSystemIdentifier: string): Promise<PersonId> {
   const where = { homeSchoolId: schoolId, sourceSystemIdentifier };
-  const found = await change.tx.prisma.person.findFirst({ where, select: { id: true } });
-  if (found === null) throw changed();
-  return found.id as PersonId;
+  const person = await change.tx.prisma.person.findFirst({ where, select: { id: true } });
+  if (person === null) throw changed();
+  return person.id as PersonId;
 }
 
 async function groupOf({ change, schoolId }: Playing, sourceSystemIdentifier: string): Promise<GroupId> {
   const where = { schoolId, sourceSystemIdentifier };
-  const found = await change.tx.prisma.group.findFirst({ where, select: { id: true } });
-  if (found === null) throw changed();
-  return found.id as GroupId;
+  const group = await change.tx.prisma.group.findFirst({ where, select: { id: true } });
+  if (group === null) throw changed();
+  return group.id as GroupId;
 }
 
 const leave = async (at: Playing, key: string): Promise<Date> =>

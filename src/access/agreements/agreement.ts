@@ -65,13 +65,18 @@ export async function listAgreements(
   { clientId, limit, after }: { clientId: ClientId; limit: number; after?: string | undefined },
 ): Promise<Agreement[]> {
   const where = { clientId, ...(after !== undefined && { id: { lt: after } }) };
-  const found = await prisma.agreement.findMany({ ...agreementQuery, where, orderBy: { id: "desc" }, take: limit });
-  return found.map(agreementFrom);
+  const agreements = await prisma.agreement.findMany({
+    ...agreementQuery,
+    where,
+    orderBy: { id: "desc" },
+    take: limit,
+  });
+  return agreements.map(agreementFrom);
 }
 
 export async function findDraft({ prisma }: RecordStore, clientId: ClientId): Promise<Agreement | null> {
-  const found = await prisma.agreement.findFirst({ ...agreementQuery, where: { clientId, publishedAt: null } });
-  return found && agreementFrom(found);
+  const draft = await prisma.agreement.findFirst({ ...agreementQuery, where: { clientId, publishedAt: null } });
+  return draft && agreementFrom(draft);
 }
 
 /** The newest published version. */
@@ -89,9 +94,9 @@ export async function findAgreementPdf(
   id: AgreementId,
 ): Promise<{ clientId: ClientId; isPublished: boolean; sha256: string; pdf: Uint8Array } | null> {
   const select = { clientId: true, publishedAt: true, sha256: true, pdf: true } as const;
-  const found = await prisma.agreement.findUnique({ where: { id }, select });
-  if (found === null || found.pdf === null) return null;
-  const { clientId, publishedAt, sha256, pdf } = found;
+  const agreement = await prisma.agreement.findUnique({ where: { id }, select });
+  if (agreement === null || agreement.pdf === null) return null;
+  const { clientId, publishedAt, sha256, pdf } = agreement;
   return { clientId: clientId as ClientId, isPublished: publishedAt !== null, sha256: sha256!, pdf };
 }
 
@@ -145,8 +150,8 @@ export async function findReceipt(
   { prisma }: RecordStore,
   { schoolId, id }: { schoolId: SchoolId; id: string },
 ): Promise<{ receipt: AgreementReceipt; agreement: Agreement } | null> {
-  const found = await prisma.agreementAcceptance.findFirst({ where: { schoolId, id }, include: withAgreement });
-  return found && { receipt: receiptFrom(found), agreement: agreementFrom(found.agreement) };
+  const acceptance = await prisma.agreementAcceptance.findFirst({ where: { schoolId, id }, include: withAgreement });
+  return acceptance && { receipt: receiptFrom(acceptance), agreement: agreementFrom(acceptance.agreement) };
 }
 
 const withAgreement = { agreement: agreementQuery } as const;

@@ -112,8 +112,8 @@ export async function listAppsByName(
   const page = inOrder.filter(({ place }) => isAfter(place)).slice(0, limit);
   const apps = await db.prisma.app.findMany({ where: { clientId: { in: page.map(({ clientId }) => clientId) } } });
   const placeOf = new Map<string, string>(page.map(({ clientId, place }) => [clientId, place]));
-  const found = apps.map((app) => ({ ...appFrom(app), place: placeOf.get(app.clientId)! }));
-  return found.sort(order === "asc" ? byPlace : (a, b) => byPlace(b, a));
+  const listed = apps.map((app) => ({ ...appFrom(app), place: placeOf.get(app.clientId)! }));
+  return listed.sort(order === "asc" ? byPlace : (a, b) => byPlace(b, a));
 }
 
 /** The redirect URIs of apps without a secret, whose pages may call the service. */

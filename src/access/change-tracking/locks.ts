@@ -75,8 +75,8 @@ export function makeSchoolLocks(tx: Queryable) {
 
   const holdAll = async <Params extends object>(find: Statement<Params>, params: Params): Promise<void> => {
     for (;;) {
-      const found = await findRows<{ id: string }, Params>(tx, find, params);
-      const missing = found.map(({ id }) => id).filter((id) => !held.has(id));
+      const locked = await findRows<{ id: string }, Params>(tx, find, params);
+      const missing = locked.map(({ id }) => id).filter((id) => !held.has(id));
       if (missing.length === 0) return;
       await run(tx, lockForChange, { schools: missing.sort() });
       for (const id of missing) held.add(id);

@@ -57,14 +57,14 @@ function learnedAt(at: Date, { readings, registered, withheld }: Recorded, wayOf
   const held = withheld.filter((one) => holdsAt(one, at) && schoolIds.includes(one.schoolId)).map(({ item }) => item);
   const isGiven = (item: WithheldItem): boolean => !held.includes(item);
   const way = wayOf(reading);
-  const shown = reading?.seesSchool === true ? some : [];
+  const ofSchool = reading?.seesSchool === true ? some : [];
   const attributes = attributesOf({
     ...way,
     type: registration.type,
     scopes: registration.scopes.filter(isGiven),
     granted: registration.attributes.filter(isGiven),
-    schools: shown,
-    groups: way.maySignIn ? some : shown,
+    schools: ofSchool,
+    groups: way.maySignIn ? some : ofSchool,
   });
   return { reading, attributes };
 }

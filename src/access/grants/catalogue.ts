@@ -71,9 +71,9 @@ export async function findInCatalogue(
   db: Store,
   { schoolId, clientId }: { schoolId: SchoolId; clientId: ClientId },
 ): Promise<(CatalogueApp & { reads: AppReads }) | null> {
-  const [found] = await describeApps(db, schoolId, await listAppsByName(db, { among: [clientId], limit: 1 }));
-  if (found === undefined || (found.scopes.length === 0 && found.grant === null)) return null;
-  return { ...found, reads: (await mapAppReads(db, { schoolId, clientIds: [clientId] })).get(clientId)! };
+  const [app] = await describeApps(db, schoolId, await listAppsByName(db, { among: [clientId], limit: 1 }));
+  if (app === undefined || (app.scopes.length === 0 && app.grant === null)) return null;
+  return { ...app, reads: (await mapAppReads(db, { schoolId, clientIds: [clientId] })).get(clientId)! };
 }
 
 const mapAppReads = async (db: Store, query: AtSchool): Promise<Map<ClientId, AppReads>> =>

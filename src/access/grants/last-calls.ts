@@ -13,7 +13,7 @@ const named = sql`noted.id::uuid`;
 const app = table("app", "v_called");
 const a = table("affiliation", "v_read_at");
 const group = table("group", "v_read");
-const kept = table("lastCall");
+const lastCall = table("lastCall");
 const excluded = table("lastCall", "excluded");
 
 /** `from` selects the schools. Sorted, so that two processes do not deadlock. */
@@ -28,7 +28,7 @@ const keepLatest = (from: Sql, notWithin: Sql) =>
     )}
     ON CONFLICT (${columnNames("lastCall", "clientId", "schoolId")})
     DO UPDATE SET ${columnNames("lastCall", "at")} = ${excluded.at}
-    WHERE ${kept.at} < ${excluded.at} - ${notWithin}`,
+    WHERE ${lastCall.at} < ${excluded.at} - ${notWithin}`,
   );
 
 const none = sql`interval '0'`;

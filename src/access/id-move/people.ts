@@ -42,7 +42,7 @@ export const countKnown = (db: PrismaDb, clientId: ClientId): Promise<number> =>
 const move = table("idMove", "moved");
 const old = table("pairwiseId", "old");
 const now = table("pairwiseId", "new");
-const asked = table("pairwiseId", "asked");
+const pairwiseId = table("pairwiseId", "asked");
 
 const newSector = (client: Value): Sql =>
   sql`(SELECT ${move.newSector} FROM ${move} WHERE ${move.clientId} = ${client})`;
@@ -56,9 +56,9 @@ const fromMove = (client: Value): Sql => sql`${old}
   WHERE ${isKnownSector(client, old.sector)} AND ${old.recordId} = ${old.personId} AND ${now.id} <> ${old.id}`;
 
 const ofPerson = (client: Value, id: Value): Sql => sql`AND ${old.personId} = ANY (ARRAY(
-  SELECT ${asked.personId} FROM ${asked} WHERE ${isKnownSector(client, asked.sector)} AND ${asked.id} = ${id}
+  SELECT ${pairwiseId.personId} FROM ${pairwiseId} WHERE ${isKnownSector(client, pairwiseId.sector)} AND ${pairwiseId.id} = ${id}
   UNION ALL
-  SELECT ${asked.personId} FROM ${asked} WHERE ${asked.sector} = ${newSector(client)} AND ${asked.id} = ${id}))`;
+  SELECT ${pairwiseId.personId} FROM ${pairwiseId} WHERE ${pairwiseId.sector} = ${newSector(client)} AND ${pairwiseId.id} = ${id}))`;
 
 /**
  * FROM, binding `listed` (sector, person_id, old_id, new_id, new_sector, is_new): the people whose ids the app's move

@@ -121,14 +121,14 @@ export async function listSignInTimes(
   { prisma }: RecordStore,
   personIds: readonly PersonId[],
 ): Promise<ReadonlyMap<PersonId, SignInTimes>> {
-  const found = await prisma.signIn.groupBy({
+  const people = await prisma.signIn.groupBy({
     by: ["personId"],
     where: { personId: { in: [...personIds] } },
     _min: { firstSignInAt: true },
     _max: { lastSignInAt: true },
   });
   return new Map(
-    found.map(({ personId, _min, _max }) => [
+    people.map(({ personId, _min, _max }) => [
       personId as PersonId,
       { firstSignInAt: _min.firstSignInAt!, lastSignInAt: _max.lastSignInAt! },
     ]),

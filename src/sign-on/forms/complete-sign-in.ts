@@ -78,8 +78,8 @@ export async function signIn(
   const standing = { generation, cardId: cardId ?? null, upstreamSessionId: upstreamSessionId ?? null };
   const now = Math.floor(Date.now() / 1000);
   // A card that somebody finds, and the login of a school, open nothing that lasts for days.
-  const asked = stays === true && hasPassword(amr) ? ownDevice : anyDevice;
-  const acr = ofLesson ? sharedUntil(now + ofLesson) : isShared ? sharedDevice : asked;
+  const cookie = stays === true && hasPassword(amr) ? ownDevice : anyDevice;
+  const acr = ofLesson ? sharedUntil(now + ofLesson) : isShared ? sharedDevice : cookie;
   const isOffered = !isShared && (passkeyOffer === "NOW" || (passkeyOffer === "CONFIRMED" && hasSecondFactor(amr)));
   const leadOn = (address: string) =>
     redirect(request, isOffered ? offerPasskey(request, { personId, generation }, address) : address);

@@ -45,9 +45,9 @@ export function keepLastSignIn(
   // The form of a shared device has the tick set, so its removal is deliberate.
   const hasSeveral = !isShared && isAnother;
   const keeps = !isShared && !hasSeveral;
-  const kept = keeps ? { personId, connectionId: connectionId ?? null } : { personId: null };
+  const origin = keeps ? { personId, connectionId: connectionId ?? null } : { personId: null };
   const isLeft = connectionId === undefined && before.isLeft === true;
-  write(request, { isShared, hasSeveral, ...kept, schoolId: homeSchoolId, isLeft, stays });
+  write(request, { isShared, hasSeveral, ...origin, schoolId: homeSchoolId, isLeft, stays });
 }
 
 type SignedInHere = {
@@ -113,17 +113,17 @@ export async function readKnownBrowser(request: PageRequest, schoolId: SchoolId 
   const last = readLastSignIn(request);
   const isShared = last.isShared || last.hasSeveral;
   const id = schoolId ?? last.schoolId;
-  const [person, [found], ways, anyStay] = await Promise.all([
+  const [person, [signIn], ways, anyStay] = await Promise.all([
     isShared || last.personId === null ? null : findPerson(request.deps, last.personId),
     id === null ? [] : findSignInOfSchool(request.deps.db.pool, { id }),
     id === null ? null : findWaysIn(request.deps, id),
     id === null ? findAnyStay(request.deps) : null,
   ]);
-  const help = found?.helpText ? { school: found.name, text: found.helpText } : null;
-  const hasClassLists = found?.hasClassLists === true;
-  const stayOffer = found?.days ? { days: found.days, fromGrade: found.fromGrade } : anyStay;
+  const help = signIn?.helpText ? { school: signIn.name, text: signIn.helpText } : null;
+  const hasClassLists = signIn?.hasClassLists === true;
+  const stayOffer = signIn?.days ? { days: signIn.days, fromGrade: signIn.fromGrade } : anyStay;
   const usesWays = Boolean(last.connectionId);
-  const hasPasskeys = found?.passkeys !== false;
+  const hasPasskeys = signIn?.passkeys !== false;
   const device = { isShared, stays: last.stays === true, stayOffer };
   return { ...device, person, help, hasClassLists, hasPasskeys, ways, usesWays };
 }
@@ -183,12 +183,12 @@ export function describeBrowser(
 }
 
 async function findPerson({ db: { prisma } }: InteractionDeps, id: PersonId): Promise<KnownBrowser["person"]> {
-  const found = await prisma.person.findFirst({
+  const person = await prisma.person.findFirst({
     where: { id, status: "ACTIVE" },
     select: { firstCall: true, credential: { select: { username: true } } },
   });
-  if (!found?.firstCall || !found.credential) return null;
-  return { firstName: found.firstCall, username: found.credential.username };
+  if (!person?.firstCall || !person.credential) return null;
+  return { firstName: person.firstCall, username: person.credential.username };
 }
 
 /** Null for what a school without settings has not set. */

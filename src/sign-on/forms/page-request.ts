@@ -96,11 +96,10 @@ const base = "http://localhost";
  * Returns where a person goes on after signing in; `/` for everything but a path of this service. It starts with one
  * slash, so that no browser takes it for another host.
  */
-export function readReturnPath(asked: unknown): string {
-  if (typeof asked !== "string" || asked.length > longest || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(asked))
-    return "/";
-  if (!URL.canParse(asked, base)) return "/";
-  const { origin, pathname, search } = new URL(asked, base);
+export function readReturnPath(path: unknown): string {
+  if (typeof path !== "string" || path.length > longest || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path)) return "/";
+  if (!URL.canParse(path, base)) return "/";
+  const { origin, pathname, search } = new URL(path, base);
   return origin === base && !pathname.startsWith("//") ? pathname + search : "/";
 }
 

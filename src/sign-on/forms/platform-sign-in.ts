@@ -125,8 +125,8 @@ const confirmedCookie = makeSealedCookie<Confirmed>("_sign_in_confirmed", {
 function keepPending(request: PageRequest, person: EnteringPerson): void {
   const browser = readBrowser(request);
   if (browser === null) throw new Error("a form came without the browser's cookie");
-  const { isShared: _known, stays: _chosen, ...kept } = person;
-  pendingCookie.write(request, { ...kept, browser });
+  const { isShared: _known, stays: _chosen, ...signedIn } = person;
+  pendingCookie.write(request, { ...signedIn, browser });
 }
 
 export const ofThisBrowser = <Value extends { browser: string }>(

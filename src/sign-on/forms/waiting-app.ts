@@ -33,9 +33,9 @@ export async function findWaiting(request: PageRequest): Promise<Interaction | n
 
 /** The sign-on of an app if it still waits for somebody to sign in. */
 export async function findOpenInteraction(request: PageRequest, id: string): Promise<Interaction | null> {
-  const found = await findInteraction(request, id);
-  if (found?.interaction.prompt.name !== "login") return null;
-  const { interaction } = found;
+  const waiting = await findInteraction(request, id);
+  if (waiting?.interaction.prompt.name !== "login") return null;
+  const { interaction } = waiting;
   if (interaction.session === undefined) return interaction;
   // The library continues only with the session that the sign-on began with.
   const { uid } = await sessionOf(request);
@@ -81,9 +81,9 @@ type FoundInteraction = {
 
 /** Null if the interaction, or the session that it began with, has ended. */
 export async function findInteraction({ deps }: PageRequest, id: string): Promise<FoundInteraction | null> {
-  const found = await deps.store.findInteraction(hashId(id));
-  if (found === null || found.expiresAt <= deps.clock()) return null;
-  const { payload, app, logoPath, sessionPersonId } = found;
+  const lookup = await deps.store.findInteraction(hashId(id));
+  if (lookup === null || lookup.expiresAt <= deps.clock()) return null;
+  const { payload, app, logoPath, sessionPersonId } = lookup;
   const interaction = restoreInteraction(deps.provider(), id, payload);
   const hasSession = interaction.session?.uid !== undefined;
   return hasSession && interaction.session?.accountId !== sessionPersonId ? null : { interaction, app, logoPath };

@@ -81,11 +81,11 @@ export type SignOnContract = {
 
 /** Errors: throws if contract and code differ. */
 export function readContract(document: OpenApiDocument): SignOnContract {
-  const found = new Map(listOperations(document).map(({ operation }) => [operation.operationId, operation]));
-  refuseGaps("operations", operationIds, [...found.keys()]);
+  const operations = new Map(listOperations(document).map(({ operation }) => [operation.operationId, operation]));
+  refuseGaps("operations", operationIds, [...operations.keys()]);
   const makeCheck = makeFormCheck(document);
-  const checks = operationIds.map((id) => [id, makeCheck(found.get(id)!, { except: leftToLibrary })] as const);
-  const fieldsOf = (id: OperationId) => listFields(document, found.get(id)!);
+  const checks = operationIds.map((id) => [id, makeCheck(operations.get(id)!, { except: leftToLibrary })] as const);
+  const fieldsOf = (id: OperationId) => listFields(document, operations.get(id)!);
   const namesOf = (id: OperationId, ...more: string[]) => new Set([...fieldsOf(id).map(([name]) => name), ...more]);
   for (const [name, schema] of fieldsOf("issueToken")) if (name === "code_verifier") refuseOtherVerifier(schema);
   refuseGaps("scopes", scopeNames, listScopes(document, "userContext"));

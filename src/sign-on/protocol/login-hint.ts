@@ -32,14 +32,14 @@ export async function findHintedPerson(
 ): Promise<{ personId: PersonId | null; schoolId: SchoolId | null; sure: boolean }> {
   const opened = open(key, { hint, clientId });
   const named = opened === null && uuidPattern.test(hint) ? await findPersonByAppId(db, { clientId, id: hint }) : null;
-  const [found] = await findRows<{ id: PersonId; schoolId: SchoolId | null }>(db, findPerson, {
+  const [person] = await findRows<{ id: PersonId; schoolId: SchoolId | null }>(db, findPerson, {
     personId: opened ?? named,
     username: opened === null ? foldUsername(hint) : null,
   });
   return {
-    personId: found?.id ?? null,
-    schoolId: found?.schoolId ?? null,
-    sure: opened !== null && found !== undefined,
+    personId: person?.id ?? null,
+    schoolId: person?.schoolId ?? null,
+    sure: opened !== null && person !== undefined,
   };
 }
 

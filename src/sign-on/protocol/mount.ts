@@ -233,11 +233,11 @@ export function keepDescribed<Value>(
   sent: NodeJS.Dict<Value | Value[]>,
   described: ReadonlySet<string>,
 ): NodeJS.Dict<Value | Value[]> {
-  const kept = Object.entries(sent).flatMap(([name, value = []]) => {
+  const headers = Object.entries(sent).flatMap(([name, value = []]) => {
     const values = [value].flat().filter((one) => one !== "") as Value[];
     return described.has(name) && values.length > 0 ? [[name, values.length === 1 ? values[0] : values]] : [];
   });
-  return Object.fromEntries(kept) as NodeJS.Dict<Value | Value[]>;
+  return Object.fromEntries(headers) as NodeJS.Dict<Value | Value[]>;
 }
 
 /** Takes several spaces between scopes for one, as the token endpoint does. */

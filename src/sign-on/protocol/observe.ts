@@ -159,8 +159,8 @@ function observeSteps(provider: Provider, note: (step: Step) => void): void {
 
   // The request's interaction changes when it asks the next question.
   provider.on("interaction.ended", (ctx) => {
-    const asked = ctx.oidc.entities.Interaction?.prompt.name;
-    if (asked !== undefined) answered.set(ctx, asked);
+    const prompt = ctx.oidc.entities.Interaction?.prompt.name;
+    if (prompt !== undefined) answered.set(ctx, prompt);
   });
   provider.on("interaction.started", (ctx, { name }) => {
     addAnswered(ctx);
@@ -176,10 +176,10 @@ function observeSteps(provider: Provider, note: (step: Step) => void): void {
     add(ctx, { step: "code", outcome: "done", attempt });
   });
   provider.on("authorization.error", (ctx, refusal) => {
-    const asked = ctx.oidc.entities.Interaction?.prompt.name;
-    if (asked === undefined)
+    const prompt = ctx.oidc.entities.Interaction?.prompt.name;
+    if (prompt === undefined)
       add(ctx, { step: "authorize", outcome: "refused", refusal, readSent: readAuthorization(ctx) });
-    else add(ctx, { step: asked, outcome: "refused", refusal });
+    else add(ctx, { step: prompt, outcome: "refused", refusal });
   });
   const exchanged = (ctx: KoaContextWithOIDC): string => {
     const code = entityOf(ctx, "AuthorizationCode");

@@ -15,8 +15,10 @@ type Client = { scope?: string | undefined; scopePlatforms: readonly string[] };
 /** Many clients request these by default. */
 const ignoredScopes = new Set(["email", "phone", "address"]);
 
-export const listScopes = (asked: string): string[] =>
-  asked.split(" ").filter((scope) => scope !== "" && !ignoredScopes.has(scope) && !isOneRosterScopeNotOffered(scope));
+export const listScopes = (requested: string): string[] =>
+  requested
+    .split(" ")
+    .filter((scope) => scope !== "" && !ignoredScopes.has(scope) && !isOneRosterScopeNotOffered(scope));
 
 /** Why the app may not request the scope; null if it may. */
 export function findScopeProblem(
@@ -109,8 +111,8 @@ export async function lacksStaffFactor(
 ): Promise<boolean> {
   if (hasPassword(amr) || !asksForAdmin(scopes)) return false;
   if (!hasStaffFactor(amr)) return true;
-  const [found] = await findRows<{ isHeld: boolean }, Held>(db.pool, selectBeyondHome, { personId, now: clock() });
-  return found?.isHeld === true;
+  const [person] = await findRows<{ isHeld: boolean }, Held>(db.pool, selectBeyondHome, { personId, now: clock() });
+  return person?.isHeld === true;
 }
 
 const person = table("person");

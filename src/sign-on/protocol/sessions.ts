@@ -129,12 +129,12 @@ export async function listConsents(
   { prisma }: Pick<Transaction, "prisma">,
   personId: PersonId,
 ): Promise<ConsentOfPerson[]> {
-  const found = await prisma.consent.findMany({
+  const consents = await prisma.consent.findMany({
     where: { personId },
     select: { clientId: true, scopes: true, grantedAt: true, app: { select: { name: true } } },
     orderBy: [{ app: { name: "asc" } }, { clientId: "asc" }],
   });
-  return found.map(({ clientId, app: { name }, ...rest }) => ({
+  return consents.map(({ clientId, app: { name }, ...rest }) => ({
     clientId: clientId as ClientId,
     appName: name,
     ...rest,
@@ -170,8 +170,11 @@ export async function listChosenSchools(
   { prisma }: Pick<Transaction, "prisma">,
   personId: PersonId,
 ): Promise<Map<string, string>> {
-  const found = await prisma.schoolChoice.findMany({ where: { personId }, select: { clientId: true, schoolId: true } });
-  return new Map(found.map(({ clientId, schoolId }) => [clientId, schoolId]));
+  const choices = await prisma.schoolChoice.findMany({
+    where: { personId },
+    select: { clientId: true, schoolId: true },
+  });
+  return new Map(choices.map(({ clientId, schoolId }) => [clientId, schoolId]));
 }
 
 export async function forgetSchoolIn(

@@ -71,8 +71,8 @@ const contextOf = ({ req }: PageRequest) => ({
 const deviceOf = ({ deps, req }: PageRequest) => ({ at: deps.clock(), address: req.ip ?? "" });
 
 async function readList(request: PageRequest): Promise<OpenClassList | null> {
-  const kept = listCookie.read(request);
-  return kept && findOpenClassList(request.deps.db, kept.id, deviceOf(request));
+  const opened = listCookie.read(request);
+  return opened && findOpenClassList(request.deps.db, opened.id, deviceOf(request));
 }
 
 function showCode(request: PageRequest, problem: ClassCodeModel["problem"] = null): void {
@@ -132,9 +132,9 @@ const ofPupil =
     const list = await readList(request);
     if (list === null) return redirect(request, classListPath);
     const handleOf = makeHandles(request, list);
-    const found = list.pupils.find((one) => one.isReady && handleOf(one) === request.req.params["handle"]);
-    if (found === undefined) return redirect(request, classListPath);
-    const pupil = { ...found, name: makeNameInClass(list.pupils)(found), handle: handleOf(found) };
+    const listed = list.pupils.find((one) => one.isReady && handleOf(one) === request.req.params["handle"]);
+    if (listed === undefined) return redirect(request, classListPath);
+    const pupil = { ...listed, name: makeNameInClass(list.pupils)(listed), handle: handleOf(listed) };
     return handle(request, { list, pupil });
   };
 

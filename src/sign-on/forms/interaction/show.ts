@@ -62,9 +62,9 @@ export async function openVisit(request: PageRequest): Promise<Visit | null> {
   const { deps, req } = request;
   const cookies = cookiesOf(request);
   const id = readInteractionId(deps.provider(), cookies);
-  const found = id === null || id !== req.params["uid"] ? null : await findInteraction(request, id);
-  if (found === null || found.app === null) return null;
-  const { interaction, app, logoPath } = found;
+  const waiting = id === null || id !== req.params["uid"] ? null : await findInteraction(request, id);
+  if (waiting === null || waiting.app === null) return null;
+  const { interaction, app, logoPath } = waiting;
   const { scope: requested = "", ui_locales: uiLocales } = interaction.params as Record<string, unknown>;
   const scopes = String(requested)
     .split(" ")

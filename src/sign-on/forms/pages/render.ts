@@ -76,10 +76,10 @@ const makePage =
     const status = common.problem ? (problemStatus.get(problem?.kind ?? "") ?? 422) : 200;
     const wait = seconds === undefined ? null : inMinutes(seconds);
     const isRefused = typeof common.problem === "string" || common.isWrong === true || common.isRefused === true;
-    const shown = t(title, { app: appName });
+    const titleText = t(title, { app: appName });
     return renderPage(
       {
-        title: isRefused ? t("words.titled", { title: shown }) : shown,
+        title: isRefused ? t("words.titled", { title: titleText }) : titleText,
         body: render(name, { ...model, ...values, t, strong, appName, wait, partial: render }),
         status: details.status ?? status,
         scripts: details.scripts ?? [],
@@ -188,10 +188,10 @@ export const renderConsentPage = makePage<models.ConsentModel, LeavingContext>(
       value: describeValues(scope, claims, t),
       long: describeScope(scope, withheld, t),
     }));
-    const shown = granted.join(" ");
+    const offered = granted.join(" ");
     // The person's own data comes first: they look for it.
     items.sort((one, other) => Number(one.value === null) - Number(other.value === null));
-    return { values: { items, withheld, fields: { shown } } };
+    return { values: { items, withheld, fields: { shown: offered } } };
   },
 );
 

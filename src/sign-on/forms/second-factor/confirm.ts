@@ -50,21 +50,21 @@ async function findAskedPerson(request: PageRequest): Promise<AskedPerson | null
 
 /** Serves the page that asks for the second factor: after the first one, or in a session without one. */
 export function makeConfirmRouter(deps: InteractionDeps): Router {
-  const withPerson = (handle: (request: PageRequest, asked: AskedPerson) => Promise<void>) =>
+  const withPerson = (handle: (request: PageRequest, person: AskedPerson) => Promise<void>) =>
     onPage(deps, async (request) => {
-      const asked = await findAskedPerson(request);
-      return asked === null ? redirect(request, addressOf(request, signInPath)) : handle(request, asked);
+      const person = await findAskedPerson(request);
+      return person === null ? redirect(request, addressOf(request, signInPath)) : handle(request, person);
     });
   return Router().get(confirmPath, withPerson(show)).post(confirmPath, readLargeForm, withPerson(confirm));
 }
 
-async function confirm(request: PageRequest, asked: AskedPerson): Promise<void> {
-  const { personId, pending } = asked;
-  if (!isOwnForm(request, confirmPath)) return show(request, asked, { kind: "expired_form" });
+async function confirm(request: PageRequest, person: AskedPerson): Promise<void> {
+  const { personId, pending } = person;
+  if (!isOwnForm(request, confirmPath)) return show(request, person, { kind: "expired_form" });
   const check = await checkAnswer(request, { personId, browser: readBrowser(request) ?? "" });
-  if (check.kind !== "ok") return show(request, asked, check);
+  if (check.kind !== "ok") return show(request, person, check);
   const { method } = check;
-  if (pending?.mustChange !== true) return goOn(request, asked, method);
+  if (pending?.mustChange !== true) return goOn(request, person, method);
   pendingCookie.forget(request);
   await askNewPassword(openPlatform(request), { personId, generation: pending.generation, method });
 }

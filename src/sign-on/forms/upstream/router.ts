@@ -79,12 +79,12 @@ async function comeBack(request: PageRequest): Promise<void> {
   await goOn(request, connectionId, finished);
 }
 
-async function goOn(request: PageRequest, connectionId: ConnectionId, found: SignedInUpstream): Promise<void> {
-  const { personId, homeSchoolId, generation, amr, authTime } = found;
+async function goOn(request: PageRequest, connectionId: ConnectionId, signedIn: SignedInUpstream): Promise<void> {
+  const { personId, homeSchoolId, generation, amr, authTime } = signedIn;
   const { isShared } = readLastSignIn(request);
-  const person = { personId, generation, amr, authTime, upstreamSessionId: found.upstreamSessionId, isShared };
+  const person = { personId, generation, amr, authTime, upstreamSessionId: signedIn.upstreamSessionId, isShared };
   keepLastSignIn(request, { personId, homeSchoolId, isShared, connectionId });
-  const to = await findDestination(request, found.to);
+  const to = await findDestination(request, signedIn.to);
   if (typeof to !== "string" || isAppRequest(to)) return signIn(request, person, to);
   await enterPlatform(request, person, to);
 }

@@ -70,7 +70,7 @@ export async function openSchoolLink(request: PageRequest): Promise<void> {
 
 type Found = Pick<SchoolSearchModel, "words" | "schools"> & Partial<SchoolSearchModel>;
 
-function show(request: PageRequest, found: Found): void {
+function show(request: PageRequest, search: Found): void {
   const model: SchoolSearchModel = {
     isUnknown: false,
     problem: null,
@@ -79,7 +79,7 @@ function show(request: PageRequest, found: Found): void {
     action: addressOf(request, chosenSchoolPath),
     csrf: makeFormToken(request, chosenSchoolPath),
     back: backOf(request),
-    ...found,
+    ...search,
   };
   sendPage(request, renderSchoolSearchPage(model, contextOf(request, schoolSearchPath)));
 }

@@ -78,9 +78,9 @@ const usableFrom = (createdAt: Date, before: Date | undefined): Date =>
 
 /** The published keys; `usableAt` is when all apps have a NEXT key, null for other states. */
 export async function describeSigningKeys(db: Queryable, validity: Validity) {
-  const found = await listPublishedKeys(db, validity);
-  const active = new Map(found.flatMap((one) => (one.state === "ACTIVE" ? [[one.algorithm, one.createdAt]] : [])));
-  return found.map(({ publicJwk: _publicJwk, ...one }) => ({
+  const keys = await listPublishedKeys(db, validity);
+  const active = new Map(keys.flatMap((one) => (one.state === "ACTIVE" ? [[one.algorithm, one.createdAt]] : [])));
+  return keys.map(({ publicJwk: _publicJwk, ...one }) => ({
     ...one,
     usableAt: one.state === "NEXT" ? usableFrom(one.createdAt, active.get(one.algorithm)) : null,
   }));

@@ -69,8 +69,8 @@ const opensSecrets = async (db: Queryable, keys: EncryptionKeys): Promise<boolea
   (await openRoot(db, keys)) !== null;
 
 async function openRoot(db: Queryable, keys: EncryptionKeys): Promise<Buffer | null> {
-  const [found] = await findRows<{ encrypted: Buffer }>(db, selectRoot, { name: rootName });
-  return found ? unseal(keys, rootPurpose(rootName), found.encrypted) : null;
+  const [root] = await findRows<{ encrypted: Buffer }>(db, selectRoot, { name: rootName });
+  return root ? unseal(keys, rootPurpose(rootName), root.encrypted) : null;
 }
 
 type Sealed = { id: string; sealed: Buffer };

@@ -79,8 +79,8 @@ export function makeFindAccount(deps: ProviderDeps) {
 // does not open it.
 async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | undefined): Promise<boolean> {
   if (token?.kind !== "AuthorizationCode" && token?.kind !== "RefreshToken") return false;
-  const asked = { personId, scopes: token.scopes ?? [], amr: token.amr };
-  return (await lacksStaffFactor(deps, asked)) || lacksSecondFactor(deps, asked);
+  const question = { personId, scopes: token.scopes ?? [], amr: token.amr };
+  return (await lacksStaffFactor(deps, question)) || lacksSecondFactor(deps, question);
 }
 
 // The library hashes the value given as at_hash; every code and refresh token brings an access token and `rat`.
@@ -138,7 +138,9 @@ type Scopes = Pick<Subject, "withheld"> & {
 function withoutWithheld(claims: Every<PersonClaims>, { given, allowed, withheld, claimsByScope }: Scopes) {
   const isWithheld = (scope: string) =>
     (withheld as readonly string[] | null)?.includes(scope) === true || !allowed.includes(scope);
-  const kept = new Set(given.filter((scope) => !isWithheld(scope)).flatMap((scope) => claimsByScope[scope] ?? []));
+  const claimNames = new Set(
+    given.filter((scope) => !isWithheld(scope)).flatMap((scope) => claimsByScope[scope] ?? []),
+  );
   const lost = given.filter(isWithheld).flatMap((scope) => claimsByScope[scope] ?? []);
-  return { ...claims, ...Object.fromEntries(lost.filter((name) => !kept.has(name)).map((name) => [name, null])) };
+  return { ...claims, ...Object.fromEntries(lost.filter((name) => !claimNames.has(name)).map((name) => [name, null])) };
 }

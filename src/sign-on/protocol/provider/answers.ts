@@ -245,10 +245,10 @@ const modeOf = ({ oidc }: KoaContextWithOIDC): ResponseMode =>
 const hidden = { error: "login_required", error_description: "End-User authentication is required" };
 
 function explainError(ctx: KoaContextWithOIDC, result: AppParameters, description: string): AppParameters {
-  const shown = hidesReason(ctx, description)
+  const error = hidesReason(ctx, description)
     ? { ...result, ...hidden }
     : { ...result, error: description, ...describe(result) };
-  return { ...shown, error_uri: pageOfError(ctx, shown.error) };
+  return { ...error, error_uri: pageOfError(ctx, error.error) };
 }
 
 function describe({ error, error_description, scope = "" }: AppParameters): AppParameters {

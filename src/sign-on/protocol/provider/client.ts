@@ -223,9 +223,9 @@ export function makeFindClientKeys(get: GuardedSender["get"], clock: Clock): Fin
     const now = clock().getTime() / 1000;
     const isCurrent = before !== undefined && now - before.readAt < seconds.fresh && hasKey(before, assertion);
     const mayRead = !isCurrent && (turns.take(jwksUri, assertion.address) || before === undefined);
-    const found = mayRead || running.has(jwksUri) ? await readOnce(jwksUri, before) : before!;
-    if (mayRead && found.readAt !== found.triedAt) turns.close(jwksUri);
-    return { keys: found.keys, areMissing: found.readAt !== found.triedAt && !hasKey(found, assertion) };
+    const keySet = mayRead || running.has(jwksUri) ? await readOnce(jwksUri, before) : before!;
+    if (mayRead && keySet.readAt !== keySet.triedAt) turns.close(jwksUri);
+    return { keys: keySet.keys, areMissing: keySet.readAt !== keySet.triedAt && !hasKey(keySet, assertion) };
   };
 }
 

@@ -63,21 +63,21 @@ async function writeChange({ db, store }: ProviderDeps, work: Changing, returned
 }
 
 async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Promise<void> {
-  const found = await findArtifact(deps.db.pool, token);
-  const replay = openReplay(deps, ctx, { token, found });
+  const artifact = await findArtifact(deps.db.pool, token);
+  const replay = openReplay(deps, ctx, { token, found: artifact });
   if (replay) {
     const passed = Math.max(0, Math.floor((deps.clock().getTime() - replay.answeredAt) / 1000));
     ctx.body = { ...replay.body, expires_in: replay.body.expires_in - passed };
     return;
   }
   // A token that is gone was not used: the session ended, or the person was deleted for good.
-  if (found) await recordReuse(deps, ctx, token);
+  if (artifact) await recordReuse(deps, ctx, token);
   const usedFault = token.kind === "RefreshToken" ? "refresh_token_used" : "code_used";
-  noteTokenFault(ctx, found ? usedFault : "sign_on_ended");
+  noteTokenFault(ctx, artifact ? usedFault : "sign_on_ended");
   ctx.oidc.provider.emit(
     "grant.error",
     ctx,
-    new errors.InvalidGrant(`${token.kind} was ${found ? "used" : "deleted"} by another request`),
+    new errors.InvalidGrant(`${token.kind} was ${artifact ? "used" : "deleted"} by another request`),
   );
   refuseToken(ctx, "invalid_grant");
 }

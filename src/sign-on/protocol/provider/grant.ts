@@ -80,21 +80,21 @@ export function makeExtraParams(deps: ProviderDeps) {
 
 // The library drops offline_access without prompt=consent, and ignores unknown scopes.
 function readScope(ctx: KoaContextWithOIDC): string {
-  const asked = ctx.query["scope"];
-  const scopes = [...new Set(typeof asked === "string" ? listScopes(asked) : [])];
-  if (scopes.length === 0 && typeof asked === "string" && asked.trim() !== "")
+  const requested = ctx.query["scope"];
+  const scopes = [...new Set(typeof requested === "string" ? listScopes(requested) : [])];
+  if (scopes.length === 0 && typeof requested === "string" && requested.trim() !== "")
     throw new errors.InvalidScope(
-      `the request names no other scope than ${asked.trim()}, which does not exist here`,
-      asked,
+      `the request names no other scope than ${requested.trim()}, which does not exist here`,
+      requested,
     );
   if (scopes.length === 0) throw new errors.InvalidRequest("missing required parameter(s) 'scope'");
   checkScopes(ctx.oidc.client, scopes);
   return scopes.join(" ");
 }
 
-export function checkScopes(client: Client | undefined, asked: readonly string[]): void {
+export function checkScopes(client: Client | undefined, scopes: readonly string[]): void {
   const of = { scope: client?.scope, scopePlatforms: scopePlatformsOf(client) };
-  for (const scope of asked) {
+  for (const scope of scopes) {
     const description = explainScope(of, scope);
     if (description !== null) throw new errors.InvalidScope(description, scope);
   }

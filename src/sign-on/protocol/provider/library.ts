@@ -321,8 +321,8 @@ function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefu
   };
   const { loginAccount } = Session.prototype;
   Session.prototype.loginAccount = function loginAccountOfBrowser(this: Session, details) {
-    const { acr: asked, accountId } = details;
-    const acr = Provider.ctx ? permittedDevice(asked, sessionRuleFor(accountId)) : asked;
+    const { acr: requested, accountId } = details;
+    const acr = Provider.ctx ? permittedDevice(requested, sessionRuleFor(accountId)) : requested;
     const stays = acr === ownDevice;
     const goesOn = this.browser !== undefined && this.accountId === accountId && !stays;
     loginAccount.call(this, { ...details, ...(acr !== undefined && { acr }) });
@@ -427,9 +427,9 @@ export async function findReply(
 ): Promise<AnsweredInteraction> {
   const request = startRequest();
   await runRequest(request, async () => void (await interaction.persist()));
-  const found = await store.findAnswer(findOnlyPut(startChange(request))!);
-  if (found === null) throw new errors.SessionNotFound("the interaction ended while the person answered");
-  return found;
+  const answered = await store.findAnswer(findOnlyPut(startChange(request))!);
+  if (answered === null) throw new errors.SessionNotFound("the interaction ended while the person answered");
+  return answered;
 }
 
 /** The request with which a browser comes back to the library, made of the one with its form. */

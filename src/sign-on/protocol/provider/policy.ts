@@ -151,10 +151,10 @@ async function readSubjectHint(
 }
 
 async function readLoginHint({ db, secrets }: ProviderDeps, ctx: KoaContextWithOIDC, hint: string): Promise<Hinted> {
-  const asked = { hint, clientId: ctx.oidc.client?.clientId as ClientId };
-  const { personId, sure, schoolId } = await findHintedPerson(db.pool, secrets.loginHint, asked);
+  const question = { hint, clientId: ctx.oidc.client?.clientId as ClientId };
+  const { personId, sure, schoolId } = await findHintedPerson(db.pool, secrets.loginHint, question);
   if (sure) getRequest().hintedSchoolId = schoolId;
-  getRequest().typedHint = readableHint(secrets.loginHint, asked);
+  getRequest().typedHint = readableHint(secrets.loginHint, question);
   return { sure, hash: hashHintedPerson(secrets.loginHint, personId ?? nobody) };
 }
 

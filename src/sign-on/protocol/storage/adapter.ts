@@ -101,13 +101,14 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
 
     async find(id) {
       const idHash = hashId(id);
-      const found = await findWithLookup(deps, kind, idHash);
-      if (!found) return undefined;
-      const payload: AdapterPayload = { ...found.payload, jti: id };
-      if (found.expiresAt <= deps.clock() || hasEnded(kind, found, deps)) payload.exp = 1;
-      if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
+      const artifact = await findWithLookup(deps, kind, idHash);
+      if (!artifact) return undefined;
+      const payload: AdapterPayload = { ...artifact.payload, jti: id };
+      if (artifact.expiresAt <= deps.clock() || hasEnded(kind, artifact, deps)) payload.exp = 1;
+      if (artifact.consumedAt && !isInGrace(artifact, deps))
+        payload.consumed = Math.floor(artifact.consumedAt.getTime() / 1000);
       const request = findRequest();
-      if (request) noteFound(request, { kind, idHash }, found);
+      if (request) noteFound(request, { kind, idHash }, artifact);
       return payload;
     },
 
@@ -120,8 +121,8 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       if (kind === "Session" && payload.accountId === undefined) return;
       const request = findRequest();
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
-      const kept = request && kind === "Session" ? keepUsedApps(request, payload) : payload;
-      const artifact = toArtifact(kind, id, kept, { expiresAt, standings: request?.standings });
+      const stored = request && kind === "Session" ? keepUsedApps(request, payload) : payload;
+      const artifact = toArtifact(kind, id, stored, { expiresAt, standings: request?.standings });
       if (!request) await storeAtOnce(deps, artifact);
       else if (kind === "Session" && request.session?.uid === payload.uid) saveSession(request, artifact);
       else put(request, artifact);
@@ -156,18 +157,18 @@ type AskedKey = { kind: string; idHash: Buffer };
 async function getToken({ store }: StorageDeps, { tokens }: ProviderRequest, key: AskedKey): Promise<FoundToken> {
   const read = tokens.find(({ kind, idHash }) => kind === key.kind && idHash.equals(key.idHash));
   if (read) return read;
-  const found = await store.findArtifact(key);
-  if (!found) throw new errors.InvalidGrant("the token was not found");
-  return toFoundToken(key, found);
+  const artifact = await store.findArtifact(key);
+  if (!artifact) throw new errors.InvalidGrant("the token was not found");
+  return toFoundToken(key, artifact);
 }
 
 const tokenKinds = new Set(["AuthorizationCode", "RefreshToken", "AccessToken"]);
 
-function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact): void {
-  const { payload, expiresAt } = found;
-  noteStanding(request, found);
-  if (found.personId !== null) request.sessionRules.set(found.personId, found.rule);
-  if (tokenKinds.has(key.kind)) request.tokens.push(toFoundToken(key, found));
+function noteFound(request: ProviderRequest, key: AskedKey, artifact: FoundArtifact): void {
+  const { payload, expiresAt } = artifact;
+  noteStanding(request, artifact);
+  if (artifact.personId !== null) request.sessionRules.set(artifact.personId, artifact.rule);
+  if (tokenKinds.has(key.kind)) request.tokens.push(toFoundToken(key, artifact));
   if (key.kind === "AuthorizationCode") request.code = payload;
   // A copy, because the library changes `authorizations` in place.
   if (key.kind === "Session" && payload.uid)
@@ -216,18 +217,18 @@ async function findInteraction(
 
 /** The reply that was stored because the browser went elsewhere before it goes on. */
 async function findStoredAnswer(store: StorageDeps["store"], idHash: Buffer): Promise<AnsweredInteraction | null> {
-  const found = await store.findInteraction(idHash);
-  return found && store.findAnswer({ ...noReferences, ...found, kind: "Interaction", idHash });
+  const interaction = await store.findInteraction(idHash);
+  return interaction && store.findAnswer({ ...noReferences, ...interaction, kind: "Interaction", idHash });
 }
 
 const noReferences = { clientId: null, grantId: null, sessionUid: null };
 
-function rememberLookup({ memory }: ProviderRequest, found: Lookup | null): FoundArtifact | null {
-  if (!found?.personId) return found;
-  const pair = { clientId: found.clientId, personId: found.personId };
-  remember(memory, questions.right(pair), found.right);
-  remember(memory, questions.decisions(pair), found.decisions);
-  return found;
+function rememberLookup({ memory }: ProviderRequest, lookup: Lookup | null): FoundArtifact | null {
+  if (!lookup?.personId) return lookup;
+  const pair = { clientId: lookup.clientId, personId: lookup.personId };
+  remember(memory, questions.right(pair), lookup.right);
+  remember(memory, questions.decisions(pair), lookup.decisions);
+  return lookup;
 }
 
 // A school may have shortened the time since the session was stored.

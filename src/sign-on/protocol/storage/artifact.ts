@@ -107,11 +107,11 @@ export const foundColumns = (artifact: Columns<ReadColumn>): Columns<keyof Found
 
 /** Orders rows like the questions; `place` counts from 1, a missing row is null. */
 export function answerEach<Row extends { place: number }, Answer>(
-  asked: readonly unknown[],
+  keys: readonly unknown[],
   rows: readonly Row[],
   read: (row: Row) => Answer,
 ): (Answer | null)[] {
-  const answers = asked.map((): Answer | null => null);
+  const answers = keys.map((): Answer | null => null);
   for (const row of rows) answers[row.place - 1] = read(row);
   return answers;
 }
@@ -153,8 +153,8 @@ const findByUid = statement<{ uid: string }>(
 );
 
 export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {
-  const [found] = await findRows<{ payload: AdapterPayload }>(db, findByUid, { uid });
-  return found?.payload ?? null;
+  const [session] = await findRows<{ payload: AdapterPayload }>(db, findByUid, { uid });
+  return session?.payload ?? null;
 }
 
 type Assertion = { idHash: Buffer; clientId: string; now: Date; expiresAt: Date };
@@ -231,7 +231,7 @@ export async function deleteSession(db: Queryable, uid: string): Promise<void> {
 /** More browsers than anybody uses at the same time. */
 const sessionsPerPerson = 100;
 
-const kept = table("oidcArtifact", "kept");
+const storedArtifact = table("oidcArtifact", "kept");
 
 /** SQL for FROM: the artifacts of a person, by the index of people whatever the statistics say of kinds. */
 export const artifactsOf = (personId: Value, alias: string): Sql => sql`(SELECT) AS one
@@ -240,9 +240,9 @@ export const artifactsOf = (personId: Value, alias: string): Sql => sql`(SELECT)
 /** SQL value: the uids of a person's oldest sessions as a JSON array, which one more session would make too many. */
 export const surplusSessionsOf = (personId: Value): Sql => sql`(
   SELECT coalesce(json_agg(surplus.uid), '[]') FROM (
-    SELECT ${kept.sessionUid} AS uid FROM ${artifactsOf(personId, "kept")}
-    WHERE ${kept.kind} = 'Session' AND ${kept.sessionUid} IS NOT NULL
-    ORDER BY ${kept.expiresAt} DESC OFFSET ${sessionsPerPerson - 1}) AS surplus)`;
+    SELECT ${storedArtifact.sessionUid} AS uid FROM ${artifactsOf(personId, "kept")}
+    WHERE ${storedArtifact.kind} = 'Session' AND ${storedArtifact.sessionUid} IS NOT NULL
+    ORDER BY ${storedArtifact.expiresAt} DESC OFFSET ${sessionsPerPerson - 1}) AS surplus)`;
 
 type BeforeSession = { surplus: string[]; rule: SessionRule | null };
 

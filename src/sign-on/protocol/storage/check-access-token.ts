@@ -90,6 +90,6 @@ function classify(row: TokenRow | undefined, now: Date): TokenCheck {
   if (row.expiresAt <= now) return { kind: "expired", clientId };
   const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
-  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, namesRead, ids };
-  return { kind: "valid", token: found };
+  const token: AccessToken = { clientId, personId, scopes, hasSecondFactor, namesRead, ids };
+  return { kind: "valid", token };
 }

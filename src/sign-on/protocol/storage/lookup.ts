@@ -64,15 +64,15 @@ const sessionsByHash = statement<{ idHashes: Buffer[]; clientIds: string[]; now:
 
 export async function findSessions(
   db: Queryable,
-  asked: readonly AskedSession[],
+  sessions: readonly AskedSession[],
   now: Date,
 ): Promise<(SessionLookup | null)[]> {
   const rows = await findRows<Row>(db, sessionsByHash, {
-    idHashes: asked.map(({ idHash }) => idHash),
-    clientIds: asked.map(({ clientId }) => clientId),
+    idHashes: sessions.map(({ idHash }) => idHash),
+    clientIds: sessions.map(({ clientId }) => clientId),
     now,
   });
-  return answerEach(asked, rows, ({ facts, app, ...row }) => ({
+  return answerEach(sessions, rows, ({ facts, app, ...row }) => ({
     ...row,
     app: app && readApp(app),
     right: decideSignOnRight(facts),
@@ -158,14 +158,14 @@ export async function findAnswers(
   answers: readonly Artifact[],
   now: Date,
 ): Promise<(AnsweredInteraction | null)[]> {
-  const asked = answers.map((answer, index) => ({
+  const interactions = answers.map((answer, index) => ({
     ...toRow(answer),
     place: index + 1,
     clientId: clientOfInteraction(answer.payload),
     signingIn: hasLogin(answer.payload) ? answer.personId : null,
     payload: undefined,
   }));
-  const rows = await findRows<AnsweredRow>(db, answersByHash, { answers: JSON.stringify(asked), now });
+  const rows = await findRows<AnsweredRow>(db, answersByHash, { answers: JSON.stringify(interactions), now });
   return answerEach(answers, rows, ({ facts, app, place, ...row }) => ({
     ...answers[place - 1]!,
     ...row,
@@ -204,16 +204,16 @@ const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds:
 
 export async function findTokens(
   db: Queryable,
-  asked: readonly AskedToken[],
+  tokens: readonly AskedToken[],
   now: Date,
 ): Promise<(Presented | null)[]> {
   const rows = await findRows<TokenRow>(db, tokensByHash, {
-    kinds: asked.map(({ kind }) => kind),
-    idHashes: asked.map(({ idHash }) => idHash),
-    clientIds: asked.map(({ clientId }) => clientId),
+    kinds: tokens.map(({ kind }) => kind),
+    idHashes: tokens.map(({ idHash }) => idHash),
+    clientIds: tokens.map(({ clientId }) => clientId),
     now,
   });
-  return answerEach(asked, rows, ({ isThere, app, facts, ...row }) => ({
+  return answerEach(tokens, rows, ({ isThere, app, facts, ...row }) => ({
     app: app && readApp(app),
     token: isThere ? { ...row, right: decideSignOnRight(facts) } : null,
   }));
@@ -253,6 +253,6 @@ const tokenByGrant = statement<{ grantId: string }>(
 );
 
 export async function findTokenOfGrant(db: Queryable, grantId: string): Promise<FoundToken | null> {
-  const [found] = await findRows<TokenOfGrant>(db, tokenByGrant, { grantId });
-  return found ? toFoundToken(found, found) : null;
+  const [token] = await findRows<TokenOfGrant>(db, tokenByGrant, { grantId });
+  return token ? toFoundToken(token, token) : null;
 }

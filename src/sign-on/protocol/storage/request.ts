@@ -96,8 +96,8 @@ export const questions = {
 type Memory = Map<string, Promise<unknown>>;
 
 export function once<Answer>(memory: Memory, question: Question<Answer>, ask: () => Promise<Answer>): Promise<Answer> {
-  const asked = memory.get(question) as Promise<Answer> | undefined;
-  if (asked) return asked;
+  const answer = memory.get(question) as Promise<Answer> | undefined;
+  if (answer) return answer;
   const asking = ask();
   memory.set(question, asking);
   return asking;
@@ -180,8 +180,8 @@ export function getRequest(): ProviderRequest {
 type Found = { personId: string | null; generation: number | null } & Omit<Standing, "generation">;
 
 /** Records what a sign-in is based on: of two generations the earlier, and the card or upstream session of either. */
-export function noteStanding({ standings }: ProviderRequest, found: Found): void {
-  const { personId, generation, cardId, upstreamSessionId } = found;
+export function noteStanding({ standings }: ProviderRequest, lookup: Found): void {
+  const { personId, generation, cardId, upstreamSessionId } = lookup;
   if (personId === null || generation === null) return;
   const before = standings.get(personId);
   standings.set(personId, {

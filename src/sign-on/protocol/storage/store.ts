@@ -11,10 +11,10 @@ import { findRequest } from "./request.ts";
 /** Concurrent questions and writes of requests, sent to the database in batches. */
 export type Store = {
   findArtifact(key: Key): Promise<FoundArtifact | null>;
-  findSession(asked: AskedSession): Promise<SessionLookup | null>;
+  findSession(session: AskedSession): Promise<SessionLookup | null>;
   findInteraction(idHash: Buffer): Promise<InteractionLookup | null>;
   findAnswer(answer: Artifact): Promise<AnsweredInteraction | null>;
-  findToken(asked: AskedToken): Promise<Presented>;
+  findToken(token: AskedToken): Promise<Presented>;
   findApp(clientId: string): Promise<App | null>;
   findRight(pair: Pair): Promise<SignOnRight>;
   findDecisions(pair: Pair): Promise<Decisions>;
@@ -30,12 +30,12 @@ const writes = { ...reads, inParallel: 2 };
 export function makeStore({ pool }: Db, clock: Clock): Store {
   return {
     findArtifact: makeBatch((keys) => findArtifacts(pool, keys), reads),
-    findSession: makeBatch((asked) => findSessions(pool, asked, clock()), reads),
+    findSession: makeBatch((sessions) => findSessions(pool, sessions, clock()), reads),
     findInteraction: makeBatch((idHashes) => findInteractions(pool, idHashes), reads),
     findAnswer: makeBatch((answers) => findAnswers(pool, answers, clock()), reads),
     findToken: makeBatch(
-      async (asked: AskedToken[]) =>
-        (await findTokens(pool, asked, clock())).map((found) => found ?? { token: null, app: null }),
+      async (tokens: AskedToken[]) =>
+        (await findTokens(pool, tokens, clock())).map((presented) => presented ?? { token: null, app: null }),
       reads,
     ),
     findApp: makeBatch(async (clientIds: string[]) => {
@@ -130,6 +130,6 @@ export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
 export function makeStoreByRoute({ signOn, tokens }: Shares, clock: Clock): Store {
   const [store, tokenStore] = [makeStore(signOn, clock), makeStore(tokens, clock)];
   const pick = () => (isAtTokenEndpoint() ? tokenStore : store);
-  const byRoute = (name: keyof Store) => [name, (asked: never) => pick()[name](asked)] as const;
+  const byRoute = (name: keyof Store) => [name, (key: never) => pick()[name](key)] as const;
   return Object.fromEntries((Object.keys(store) as (keyof Store)[]).map(byRoute)) as Store;
 }

@@ -70,8 +70,8 @@ export type Outcome = "written" | "gone" | "ended";
 export async function writeArtifacts(db: Queryable, write: Write): Promise<Outcome> {
   const names = partNames.filter((name) => isNeeded[name](write));
   if (names.length === 0) return "written";
-  const found = findStatement(names, { buckets: write.returned.length, waits: !isUnfinished(write) });
-  const [row] = await findRows<{ outcome: Outcome }>(db, found, toGiven(write));
+  const statement = findStatement(names, { buckets: write.returned.length, waits: !isUnfinished(write) });
+  const [row] = await findRows<{ outcome: Outcome }>(db, statement, toGiven(write));
   return row!.outcome;
 }
 
