@@ -97,7 +97,7 @@ function makeCommand(bundle: Document, { path, method, operation, description }:
   const isChange = method === "patch" || rest.keeps === true;
   // A command without changes prints the record.
   const { get = operation } = bundle.paths[(rest["reads"] as string | undefined) ?? path] as { get?: Operation };
-  checkTemplates(bundle, rest, new Set(inputs.flatMap(({ name }) => name.split("."))), [operation, get]);
+  checkTemplates(bundle, rest, new Set(inputs.flatMap(({ name }) => [name, ...name.split(".")])), [operation, get]);
   return {
     summary,
     method,
@@ -219,6 +219,9 @@ function makeOption(
   };
 }
 
+/** What the program itself knows of a call. */
+const computed = new Set(["file", "isChanged"]);
+
 /** Checks that each `$path` of what is printed exists in the answer, or is the name of an input. */
 function checkTemplates(
   bundle: Document,
@@ -240,7 +243,7 @@ function checkTemplates(
   };
   const isKnown = (path: string) => inputs.has(path) || answers.some((answer) => isIn(answer, path.split(".")));
   for (const path of listTemplatePaths(printed))
-    if (path !== "file" && !isKnown(path)) throw new Error(`'$${path}' is neither in the answer nor an input.`);
+    if (!computed.has(path) && !isKnown(path)) throw new Error(`'$${path}' is neither in the answer nor an input.`);
 }
 
 /** The columns of a table within a record begin with the path of its list. */

@@ -22,7 +22,7 @@ export const commands: Commands = {
     group: async () => ({ extensions: (await import("./membership.ts")).groupExtensions }),
     membership: () => import("./membership.ts"),
     retention: () => import("./retention.ts"),
-    sync: async () => ({ verbs: (await import("./grant.ts")).syncVerbs }),
+    sync: () => import("./sync.ts"),
     import: () => import("./import.ts"),
     staff: () => import("./staff.ts"),
   }),

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { AppError } from "../platform/errors.ts";
 import * as api from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Command, type Machine, type Result, type Service } from "./command.ts";
@@ -50,6 +51,8 @@ export type ContractCommand = {
   body?: "always" | "if given";
   sends?: object;
   keeps?: readonly string[];
+  ifMissing?: Readonly<Record<string, object>>;
+  refuses?: string | readonly string[];
   reads?: string;
   list?: string;
   key?: string;
@@ -115,10 +118,12 @@ type Kind =
   | "one"
   | "some"
   | "yes-no"
-  | "file";
+  | "file"
+  | "lower";
 
 function makeOption({ kind, help, placeholder, values = [] }: ContractOption): Option<unknown> {
   if (kind === "one") return option.oneOf(values, help);
+  if (kind === "lower") return option.lowerCase(values, help);
   if (kind === "some") return option.someOf(values, help);
   if (kind === "yes-no") return option.oneOf(["yes", "no"], help);
   if (kind === "file") return option.text(help, "path");
@@ -229,13 +234,17 @@ async function run(service: Service, command: ContractCommand, { args, options, 
   const other = extension.instead?.(service, options, args);
   if (other !== undefined) return other;
   const request = await readRequest(command, args, options);
+  for (const template of [command.refuses ?? []].flat()) {
+    const reason = fill(template, [request.body, request.query]);
+    if (reason !== null) throw new UsageError(reason);
+  }
   const makeBody = async (before?: object) =>
     (await extension.body?.(request.body, options, { service, request, ...(before && { before }) })) ?? request.body;
   if (command.updated !== undefined) return update(service, command, { request, makeBody });
   if (command.file !== undefined) return writeAnswer(service, command, { request, options });
   if (command.keeps !== undefined) {
-    const { body, answer } = await sendKept(service, command, { request, makeBody });
-    return printAnswer(command, answer, [body, request.query, args]);
+    const { body, answer, isChanged } = await sendKept(service, command, { request, makeBody });
+    return printAnswer(command, answer, [{ isChanged }, body, request.query, args]);
   }
   const sent = { ...request, body: await makeBody() };
   if (command.list !== undefined) return readList(service, command, { request: sent, options, extension });
@@ -262,13 +271,25 @@ const withKept = ({ keeps = [] }: ContractCommand, record: object, body: Values)
   ...body,
 });
 
+/** `isChanged`: whether the record had something else of what the command always sends. */
 const sendKept = (service: Service, command: ContractCommand, { request, makeBody }: Changing) =>
   api.retryStale(async () => {
-    const { method, path } = command;
-    const { record, ifMatch: header } = await api.readTagged(client(service, "get", path, request));
-    const body = withKept(command, record as object, await makeBody(record as object));
-    return { body, answer: await api.bodyOf(client(service, method, path, { ...request, body, header })) };
+    const { method, path, sends = {} } = command;
+    const { record, ifMatch: header } = await readKept(service, command, request);
+    const body = withKept(command, record, await makeBody(record));
+    const isChanged = Object.entries(sends).some(([name, value]) => (record as Values)[name] !== value);
+    return { body, isChanged, answer: await api.bodyOf(client(service, method, path, { ...request, body, header })) };
   });
+
+async function readKept(service: Service, { path, ifMissing = {} }: ContractCommand, request: Request) {
+  try {
+    return await api.readTagged(client(service, "get", path, request) as Promise<api.ApiResponse<object>>);
+  } catch (error) {
+    const record = error instanceof AppError ? ifMissing[error.code] : undefined;
+    if (record === undefined) throw error;
+    return { record, ifMatch: {} };
+  }
+}
 
 async function update(service: Service, command: ContractCommand, { request, makeBody }: Changing): Promise<Result> {
   const { method, path, record, updated: label = "" } = command;

@@ -40,7 +40,6 @@ export const partnerParts: Parts = {
   sandbox: () => import("./sandbox.ts"),
   agreement: () => import("./agreement.ts"),
   webhook: () => import("./webhook.ts"),
-  grant: () => import("./grant.ts"),
 };
 
 export const remote: NounEntry = {

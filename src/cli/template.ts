@@ -6,7 +6,7 @@ import { counted, nameOf } from "./lines.ts";
  */
 const name = String.raw`[a-zA-Z][a-zA-Z0-9]*`;
 const token = new RegExp(
-  String.raw`\$(?<paths>${name}(?:[.|+]${name})*)(?::(?<format>name|words|commas|size|lower|minute)|\((?<first>[^()/]+)/?(?<second>[^()]*)\)|(?<items>\{))?` +
+  String.raw`\$(?<paths>${name}(?:[.|+]${name})*)(?::(?<format>name|words|commas|lines|size|lower|minute)|\((?<first>[^()/]+)/?(?<second>[^()]*)\)|(?<items>\{))?` +
     String.raw`|(?<optional>\[)(?:(?<condition>!?${name}(?:\.${name})*(?:=\w+)?)\?)?|(?<end>[\]}])|[^$[\]}]+|\$`,
   "gy",
 );
@@ -85,8 +85,10 @@ function textOf(value: unknown, { format, first, second }: Value): string | null
     return format === "lower" ? text.toLowerCase().replaceAll("_", " ") : text;
   }
   if (format === "size") return String(value.length);
-  return value.join(format === "words" ? " " : format === "commas" ? "," : ", ");
+  return value.join(separators[format ?? ""] ?? ", ");
 }
+
+const separators: Readonly<Record<string, string>> = { words: " ", commas: ",", lines: "\n" };
 
 const isShown = ({ optional, condition }: { optional: readonly Part[]; condition?: string }, scopes: unknown[]) =>
   condition === undefined
@@ -118,13 +120,14 @@ function fillParts(parts: readonly Part[], scopes: unknown[], none: string): str
   return (values.length > 0 && values.every((value) => value === null)) || text === "" ? null : text;
 }
 
-/** The lines of a template: a line for each item of a list if it is one `$list{…}`. */
+/** The lines of a template: a line for each item if it is one `$list{…}`, those of the text if it is `$text:lines`. */
 export function fillLines(template: string, scopes: readonly unknown[]): string[] {
   const [part, ...rest] = parse(template);
   const { items, value } = typeof part === "object" && "value" in part ? part : {};
   if (rest.length === 0 && items !== undefined)
     return itemsOf(find(value!.paths!, scopes)).map((item) => fillParts(items, [item, ...scopes], "none") ?? "–");
-  const line = fill(template, scopes);
+  const line = fill(template, scopes, value?.format === "lines" ? "" : "none");
+  if (rest.length === 0 && value?.format === "lines") return line?.split("\n") ?? [];
   return line === null && typeof part === "object" && "optional" in part ? [] : [line ?? (template && "–")];
 }
 

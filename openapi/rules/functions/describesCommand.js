@@ -1,5 +1,16 @@
 const methods = ["get", "post", "put", "patch", "delete"];
-const call = ["command", "summary", "arguments", "irreversible", "remoteOnly", "sends", "keeps", "options"];
+const call = [
+  "command",
+  "summary",
+  "arguments",
+  "irreversible",
+  "remoteOnly",
+  "sends",
+  "keeps",
+  "ifMissing",
+  "options",
+  "refuses",
+];
 const print = [
   "list",
   "key",
