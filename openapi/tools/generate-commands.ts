@@ -33,9 +33,11 @@ const setByProgram = new Set(["limit", "cursor", "sort", "order", "dry-run", "in
  *
  * Errors: throws for a name that is no parameter or property, and for a property that no option can hold.
  */
-export function takeCommands(bundle: Document): Record<string, Noun & { verbs: Verbs }> {
+export function takeCommands(bundle: Document): { nouns: Record<string, Noun & { verbs: Verbs }>; commands: Verbs } {
   const root = bundle as Document & { "x-cli-nouns"?: Record<string, Noun> };
   const nouns: Record<string, Noun & { verbs: Verbs }> = {};
+  /** Those without a noun. */
+  const commands: Verbs = {};
   for (const [name, noun] of Object.entries(root["x-cli-nouns"] ?? {})) nouns[name] = { ...noun, verbs: {} };
   delete root["x-cli-nouns"];
   for (const [path, item] of Object.entries(bundle.paths))
@@ -45,10 +47,11 @@ export function takeCommands(bundle: Document): Record<string, Noun & { verbs: V
       if (operation === undefined || described === undefined) continue;
       delete operation["x-cli"];
       for (const description of [described].flat()) {
-        const [noun = "", verb = ""] = description.command.split(" ");
-        if (nouns[noun] === undefined) throw new Error(`${operation.operationId}: x-cli-nouns lacks '${noun}'.`);
+        const [noun = "", verb] = description.command.split(" ");
+        const verbs = verb === undefined ? commands : nouns[noun]?.verbs;
+        if (verbs === undefined) throw new Error(`${operation.operationId}: x-cli-nouns lacks '${noun}'.`);
         try {
-          nouns[noun].verbs[verb] = makeCommand(bundle, { path, method, operation, description });
+          verbs[verb ?? noun] = makeCommand(bundle, { path, method, operation, description });
         } catch (error) {
           throw new Error(`${operation.operationId}: x-cli: ${(error as Error).message}`, { cause: error });
         }
@@ -59,7 +62,7 @@ export function takeCommands(bundle: Document): Record<string, Noun & { verbs: V
       if (like !== undefined) verbs[verb] = { ...printedAs(nouns, like), ...command };
   for (const parameter of Object.values(bundle.components?.["parameters"] ?? {}))
     delete (parameter as Labelled)["x-cli-name"];
-  return nouns;
+  return { nouns, commands };
 }
 
 /** What a command prints, for another one with the same answer. */
@@ -246,12 +249,24 @@ function checkTemplates(
     if (!computed.has(path) && !isKnown(path)) throw new Error(`'$${path}' is neither in the answer nor an input.`);
 }
 
-/** The columns of a table within a record begin with the path of its list. */
+/** The columns of a table within a record, and the rows of a list, begin with the path of the list. */
 function listTemplatePaths(printed: unknown): string[] {
   if (typeof printed === "string") return pathsIn(printed);
   if (typeof printed !== "object" || printed === null) return [];
-  const { table, ...others } = printed as { table?: { of: string; columns: object } };
+  const {
+    table,
+    record = {},
+    ...others
+  } = printed as {
+    table?: { of: string; columns: object };
+    record?: Record<string, string>;
+  };
   const inTable =
     table === undefined ? [] : [table.of, ...listTemplatePaths(table.columns).map((path) => `${table.of}.${path}`)];
-  return [...inTable, ...Object.values(others).flatMap(listTemplatePaths)];
+  const inRecord = Object.entries(record).flatMap(([label, template]) => {
+    const [list, ...others] = pathsIn(label);
+    const paths = pathsIn(template);
+    return list === undefined ? paths : [list, ...others, ...paths.map((path) => `${list}.${path}`)];
+  });
+  return [...inTable, ...inRecord, ...Object.values(others).flatMap(listTemplatePaths)];
 }

@@ -1,39 +1,17 @@
 import { bodyOf, omitUndefined, readTagged, type Schemas } from "./admin-api.ts";
-import { makeApiCommand, type Result, type Verbs } from "./command.ts";
+import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
 import type { Extension, Extensions } from "./contract-commands.ts";
 import { openFile, sendFile, writeNewFile } from "./files.ts";
-import { done, recordLines } from "./lines.ts";
+import { done } from "./lines.ts";
 import { argsNamed, option, required, UsageError } from "./option.ts";
 
 const ofApp = "/admin/v1/apps/{clientId}";
 const draftPath = `${ofApp}/agreement-draft` as const;
 const atSchool = "/admin/v1/schools/{schoolId}/apps/{clientId}/agreement";
-const receiptsPath = "/admin/v1/schools/{schoolId}/agreement-receipts";
-const oneReceipt = `${receiptsPath}/{agreementReceiptId}` as const;
+const receiptPdf = "/admin/v1/schools/{schoolId}/agreement-receipts/{agreementReceiptId}/pdf";
 
-const namesOf = (items: readonly string[]): string => items.join(" ") || "none";
-
-const showReceipt = ({ receipt, schoolName, agreement }: Schemas["AgreementProof"]): Result => ({
-  lines: [
-    ...recordLines({
-      school: schoolName,
-      app: receipt.appName,
-      provider: receipt.provider,
-      version: receipt.version,
-      "sha-256": receipt.sha256,
-      agreed: receipt.acceptedAt,
-      by: `${receipt.acceptedBy.name ?? "–"} (${receipt.acceptedBy.role})`,
-      attributes: namesOf(receipt.attributes),
-      scopes: namesOf(receipt.scopes),
-      withheld: namesOf(receipt.withheld),
-      replaced: receipt.replacedAt,
-      withdrawn: receipt.withdrawnAt,
-    }),
-    ...(agreement.text === null ? [] : ["", ...agreement.text.split("\n")]),
-  ],
-  quiet: [receipt.id],
-  data: { receipt, schoolName, agreement },
-});
+type ReceiptPath = { schoolId: string; agreementReceiptId: string };
+type ReceiptOptions = { file: string; language?: "de" | "en" };
 
 async function readDraft(file: string): Promise<Schemas["AgreementInput"]> {
   const text = await (await openFile(file)).text();
@@ -60,23 +38,6 @@ export const verbs: Verbs = {
       return done("Draft written. Schools see it once it is published.", path);
     },
   }),
-  receipt: makeApiCommand({
-    summary: "Show a receipt with its agreement, or write it to a new file as PDF.",
-    args: argsNamed("schoolId", "agreementReceiptId"),
-    options: {
-      file: option.text("A PDF; it must not exist.", "path"),
-      language: option.oneOf(["de", "en"] as const, "The language of the PDF; de if left out."),
-    },
-    run: async ({ api }, { args: path, options: { file, language } }) => {
-      if (file === undefined) return showReceipt(await bodyOf(api.GET(oneReceipt, { params: { path } })));
-      const params = { path, query: omitUndefined({ language }) };
-      await writeNewFile(file, async () => {
-        const pdf: unknown = await bodyOf(api.GET(`${oneReceipt}/pdf`, { params, parseAs: "stream" }));
-        return { content: pdf as ReadableStream<Uint8Array> };
-      });
-      return done(`Written to ${file}.`, { file });
-    },
-  }),
 };
 
 /** Agrees to the version that was read, and refuses if another one is current. */
@@ -93,4 +54,23 @@ const agree: NonNullable<Extension["send"]> = async (
   return (await bodyOf(api.PUT(atSchool, { params, body: { ...body, agreementId: current.id } }))) ?? {};
 };
 
-export const extensions: Extensions = { accept: { send: agree } };
+async function writeReceipt({ api }: Service, path: ReceiptPath, { file, language }: ReceiptOptions): Promise<Result> {
+  const params = { path, query: omitUndefined({ language }) };
+  await writeNewFile(file, async () => {
+    const pdf: unknown = await bodyOf(api.GET(receiptPdf, { params, parseAs: "stream" }));
+    return { content: pdf as ReadableStream<Uint8Array> };
+  });
+  return done(`Written to ${file}.`, { file });
+}
+
+export const extensions: Extensions = {
+  accept: { send: agree },
+  receipt: {
+    options: {
+      file: option.text("A PDF; it must not exist.", "path"),
+      language: option.oneOf(["de", "en"] as const, "The language of the PDF; de if left out."),
+    },
+    instead: (service, options, path) =>
+      options["file"] === undefined ? undefined : writeReceipt(service, path as ReceiptPath, options as ReceiptOptions),
+  },
+};

@@ -3,7 +3,6 @@ import { isEmpty, type Schemas } from "./admin-api.ts";
 import type { Result } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { recordLines } from "./lines.ts";
-import { UsageError } from "./option.ts";
 import { readKeyFile } from "./files.ts";
 
 type AdminApp = Schemas["AdminApp"];
@@ -13,7 +12,6 @@ type Keys = { publicKeys?: string; jwksUri?: string };
 
 /** Reads the file with the keys of an app. Its own address for them replaces them, and the other way round. */
 async function readKeys({ publicKeys: file, jwksUri, ...body }: Keys): Promise<Record<string, unknown>> {
-  if (file !== undefined && jwksUri !== undefined) throw new UsageError("Give --public-keys or --jwks-uri, not both.");
   if (file !== undefined) return { ...body, publicKeys: await readKeyFile(file), jwksUri: null };
   return jwksUri === undefined ? body : { ...body, publicKeys: [], jwksUri };
 }

@@ -4,7 +4,7 @@ import { makeApiCommand, type Result, type Service, type Verbs } from "./command
 import type { Extensions } from "./contract-commands.ts";
 import { counted, nameOf } from "./lines.ts";
 import { writeNewFile } from "./files.ts";
-import { argsNamed, option, required, UsageError } from "./option.ts";
+import { argsNamed, option, required } from "./option.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
 
@@ -65,19 +65,8 @@ export const verbs: Verbs = {
 const everybody = option.flag("Also people who have one already, which is replaced when you fetch the file.");
 
 export const extensions: Extensions = {
-  revoke: {
-    body: (body) => {
-      if ((body["everybody"] === undefined) === (body["personIds"] === undefined))
-        throw new UsageError("Give either --person or --everybody.");
-      return body;
-    },
-  },
   prepare: {
     options: { everybody },
-    body: (body, options) => {
-      if (!body["newPasswords"] && !body["withQr"] && !body["withLetters"])
-        throw new UsageError("Give --new-passwords, --qr or --letters.");
-      return { ...body, onlyMissing: options["everybody"] !== true };
-    },
+    body: (body, options) => ({ ...body, onlyMissing: options["everybody"] !== true }),
   },
 };

@@ -5,9 +5,8 @@ import type { Commands } from "./command.ts";
 import { completion } from "./completion.ts";
 import { listen } from "./listen.ts";
 import { logout } from "./remote-login.ts";
-import { contractNouns, partnerParts, remote } from "./partner-commands.ts";
+import { contractNouns, partnerParts, remote, watchCommands } from "./partner-commands.ts";
 import { serviceCommands } from "./service.ts";
-import { watchCommands } from "./watch.ts";
 
 /** Every command: those of the contract (`x-cli` in openapi/admin), and those by hand. */
 export const commands: Commands = {

@@ -3,12 +3,37 @@ import { AppError } from "../platform/errors.ts";
 import type { Service } from "./command.ts";
 import { makeContractCommand } from "./contract-commands.ts";
 
+const makeService = (request: unknown) => ({ api: { request } }) as unknown as Service;
+const settings = { summary: "Change the settings.", method: "put", path: "/settings", args: [], options: [] } as const;
+const none = { args: {}, options: {} };
+
+test.each([
+  ["settings_not_found", { hint: "a", rule: "OLD" }],
+  ["school_not_found", null],
+] as const)("of %s, what the contract says is kept, or nothing is sent", async (code, sent) => {
+  const command = makeContractCommand({
+    ...settings,
+    sends: { hint: "a" },
+    keeps: ["hint", "rule"],
+    ifMissing: { settings_not_found: { hint: null, rule: "OLD" } },
+    data: { changed: "$isChanged" },
+  });
+  const bodies: unknown[] = [];
+  const request = async (method: string, _path: string, { body }: { body?: unknown }) => {
+    if (method === "get") throw new AppError("not_found", code, "There is none.");
+    bodies.push(body);
+    return { response: new Response() };
+  };
+  if (command.on !== "service") throw new Error("It calls the service.");
+  const running = command.run(makeService(request), none);
+  if (sent === null) await expect(running).rejects.toMatchObject({ code });
+  else expect((await running).data).toEqual({ changed: true });
+  expect(bodies).toEqual(sent === null ? [] : [sent]);
+});
+
 test("a change that somebody else overtook keeps what the record has by then", async () => {
   const command = makeContractCommand({
-    summary: "Change the settings.",
-    method: "put",
-    path: "/settings",
-    args: [],
+    ...settings,
     options: [{ name: "hint", property: "hint", in: "body", kind: "text", help: "A hint." }],
     body: "always",
     keeps: ["hint", "rule"],
@@ -24,7 +49,7 @@ test("a change that somebody else overtook keeps what the record has by then", a
     return { response: new Response() };
   };
   if (command.on !== "service") throw new Error("It calls the service.");
-  await command.run({ api: { request } } as unknown as Service, { args: {}, options: { hint: "a" } });
+  await command.run(makeService(request), { args: {}, options: { hint: "a" } });
   expect(sent).toEqual([
     { hint: "a", rule: "OLD" },
     { hint: "a", rule: "NEW" },

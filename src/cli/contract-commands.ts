@@ -15,7 +15,7 @@ import {
 } from "./lines.ts";
 import { writeNewFile } from "./files.ts";
 import { argument, option, required, UsageError, type Argument, type Option } from "./option.ts";
-import { fill, fillData, fillLines, holds } from "./template.ts";
+import { fill, fillData, fillLines, fillRows, holds } from "./template.ts";
 
 type Input = {
   in: "path" | "query" | "body";
@@ -360,7 +360,7 @@ function printAnswer(command: ContractCommand, answer: unknown, sent: readonly u
   if (Array.isArray(answer)) return printChanges(answer as Schemas["ViewChange"][]);
   const scopes = [answer, ...sent];
   const { record, table, lines = [], quiet = record === undefined ? [] : ["$id"], data, fails } = command;
-  const rows = Object.entries(record ?? {}).map(([label, template]) => [label, fill(template, scopes)] as const);
+  const rows = Object.entries(record ?? {}).flatMap(([label, template]) => fillRows(label, template, scopes));
   const listed = table && (fillData(`$${table.of}`, scopes) as Item[]);
   return {
     ...(listed && { table: tableOf(listed, columnsOf(table.columns)) }),

@@ -1,52 +1,39 @@
-import type { GroupId, PersonId, PersonRole } from "../directory/index.ts";
 import { AppError } from "../platform/errors.ts";
-import { bodyOf, omitUndefined } from "./admin-api.ts";
-import { makeApiCommand, type Service, type Verbs } from "./command.ts";
-import { withOwnId, type Extensions } from "./contract-commands.ts";
-import { done } from "./lines.ts";
-import { argsNamed, option, required, schoolRoles } from "./option.ts";
+import { bodyOf } from "./admin-api.ts";
+import type { Service } from "./command.ts";
+import { withOwnId, type Extensions, type Request } from "./contract-commands.ts";
 
-const oneGroup = "/admin/v1/groups/{groupId}";
-const oneMember = `${oneGroup}/members/{personId}` as const;
-const args = argsNamed("groupId", "personId");
+type Member = { groupId: string; personId: string };
 
-const role = option.oneOf(schoolRoles, "The person's role in this group; their role at school if left out.");
-
-async function roleIn(
-  { api }: Service,
-  { groupId, personId }: { groupId: GroupId; personId: PersonId },
-): Promise<PersonRole | undefined> {
-  await bodyOf(api.GET(oneGroup, { params: { path: { groupId } } }));
+async function roleIn({ api }: Service, { groupId, personId }: Member): Promise<string | undefined> {
+  await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
   const person = await bodyOf(api.GET("/admin/v1/people/{personId}", { params: { path: { personId } } }));
   return person.groups.find(({ id }) => id === groupId)?.role;
 }
 
-export const verbs: Verbs = {
-  add: makeApiCommand({
-    summary: "Add a person to a group of one of their schools.",
-    args,
-    options: { role },
-    run: async (service, { args: path, options }) => {
-      if ((await roleIn(service, path)) !== undefined)
-        throw new AppError("conflict", "membership_exists", "The person is in the group already.");
-      await service.api.PUT(oneMember, { params: { path }, body: omitUndefined({ role: options.role }) });
-      return done("Person added to the group.", { group: path.groupId, person: path.personId });
+const memberOf = ({ path }: Request) => path as Member;
+
+export const extensions: Extensions = {
+  add: {
+    send: async (service, request) => {
+      if ((await roleIn(service, memberOf(request))) === undefined) return undefined;
+      throw new AppError("conflict", "membership_exists", "The person is in the group already.");
     },
-  }),
-  "set-role": makeApiCommand({
-    summary: "Change a member's role in the group.",
-    args,
-    options: { role: required(role) },
-    run: async (service, { args: path, options: { role: wanted } }) => {
-      const before = await roleIn(service, path);
+  },
+  "set-role": {
+    send: async (service, request) => {
+      const [path, before] = [memberOf(request), await roleIn(service, memberOf(request))];
       if (before === undefined)
         throw new AppError("not_found", "membership_not_found", "The person is not in the group.");
-      const changed = before !== wanted;
-      if (changed) await service.api.PUT(oneMember, { params: { path }, body: { role: wanted } });
-      const line = changed ? `Role in the group: ${wanted}.` : "No change.";
-      return done(line, { group: path.groupId, person: path.personId, role: wanted, changed });
+      const isChanged = before !== request.body["role"];
+      if (isChanged)
+        await service.api.PUT("/admin/v1/groups/{groupId}/members/{personId}", {
+          params: { path },
+          body: request.body,
+        });
+      return { isChanged };
     },
-  }),
+  },
 };
 
 export const groupExtensions: Extensions = {

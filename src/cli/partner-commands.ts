@@ -1,22 +1,27 @@
 import described from "../../generated/openapi/admin-commands.json" with { type: "json" };
 import { checkApp } from "./check-app.ts";
 import { checkSchulconnex } from "./check-schulconnex.ts";
-import type { Commands, NounEntry, Verbs } from "./command.ts";
+import type { Command, Commands, NounEntry, Verbs } from "./command.ts";
 import { completion } from "./completion.ts";
-import type { ContractCommand, Extensions } from "./contract-commands.ts";
+import { makeContractCommand, type ContractCommand, type Extension, type Extensions } from "./contract-commands.ts";
 import { listen } from "./listen.ts";
 import { login, logout } from "./remote-login.ts";
-import { watchCommands } from "./watch.ts";
 
 /** What is written by hand for a noun: verbs that join several operations, and additions to those of the contract. */
 type Part = { verbs?: Verbs; extensions?: Extensions };
 type Parts = Readonly<Record<string, () => Promise<Part>>>;
 
 type Described = { summary: string; isForPartners?: boolean; verbs: Readonly<Record<string, ContractCommand>> };
-const nouns = Object.entries(described as unknown as Readonly<Record<string, Described>>);
+const { nouns, commands } = described as unknown as {
+  nouns: Readonly<Record<string, Described>>;
+  commands: Readonly<Record<"health" | "figures" | "rotate-signing-keys", ContractCommand>>;
+};
+
+/** A command of the contract without a noun. */
+export const contractCommand = (name: keyof typeof commands, extension?: Extension): Command =>
+  makeContractCommand(commands[name], extension);
 
 async function loadVerbs(verbs: Described["verbs"], part: Parts[string] | undefined): Promise<Verbs> {
-  const { makeContractCommand } = await import("./contract-commands.ts");
   const { verbs: byHand = {}, extensions = {} } = (await part?.()) ?? {};
   const made = Object.entries(verbs).map(([verb, command]) => [verb, makeContractCommand(command, extensions[verb])]);
   return { ...(Object.fromEntries(made) as Verbs), ...byHand };
@@ -25,7 +30,7 @@ async function loadVerbs(verbs: Described["verbs"], part: Parts[string] | undefi
 /** The nouns of the admin contract, or those of them that partners use. */
 export const contractNouns = (parts: Parts, areForPartners = false): Commands =>
   Object.fromEntries(
-    nouns
+    Object.entries(nouns)
       .filter(([, { isForPartners = false }]) => isForPartners || !areForPartners)
       .map(([name, { summary, verbs }]): [string, NounEntry] => [
         name,
@@ -41,6 +46,8 @@ export const partnerParts: Parts = {
   agreement: () => import("./agreement.ts"),
   webhook: () => import("./webhook.ts"),
 };
+
+export const watchCommands = { health: contractCommand("health"), figures: contractCommand("figures") };
 
 export const remote: NounEntry = {
   summary: "Remote services: log in to one, so that commands act on it with --remote.",

@@ -29,14 +29,15 @@ function showCreated({ sandbox, accounts }: Schemas["CreatedSandbox"]): Result {
 }
 
 /** The steps with their times; of those that are done now, what the app should see and do. */
-function showPlayed(sandbox: Sandbox, before: Sandbox | null): Result {
-  const wasDone = (step: StepName) =>
-    before === null || before.steps.some((one) => one.step === step && one.doneAt !== null);
+function showPlayed(sandbox: Sandbox, before: Sandbox): Result {
+  const wasDone = (step: StepName) => before.steps.some((one) => one.step === step && one.doneAt !== null);
   const played = sandbox.steps.filter(({ step, doneAt }) => doneAt !== null && !wasDone(step));
   const rows = sandbox.steps.map(({ step, doneAt }) => [step, doneAt ?? "to be played"]);
   const told = played.map(({ step, expectation }) => `${step}: ${expectation}`);
-  const nothing = before !== null && told.length === 0 ? ["Nothing was left to play."] : told;
-  return { lines: [...alignColumns(rows), ...(nothing.length > 0 ? ["", ...nothing] : [])], data: sandbox };
+  return {
+    lines: [...alignColumns(rows), "", ...(told.length > 0 ? told : ["Nothing was left to play."])],
+    data: sandbox,
+  };
 }
 
 function lastOf(sandbox: Sandbox, { upTo, all }: { upTo: StepName | undefined; all: boolean | undefined }) {
@@ -63,7 +64,4 @@ export const verbs: Verbs = {
   }),
 };
 
-export const extensions: Extensions = {
-  create: { print: showCreated },
-  show: { print: (sandbox: Sandbox) => showPlayed(sandbox, null) },
-};
+export const extensions: Extensions = { create: { print: showCreated } };

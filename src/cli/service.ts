@@ -1,8 +1,8 @@
-import { bodyOf, omitUndefined, withIdempotencyKey } from "./admin-api.ts";
-import { makeApiCommand, makeMachineCommand, type Result } from "./command.ts";
+import type { Schemas } from "./admin-api.ts";
+import { makeMachineCommand, type Result } from "./command.ts";
 import { withNewServer } from "./local/database.ts";
 import { tableOf, type Columns } from "./lines.ts";
-import { option } from "./option.ts";
+import { contractCommand } from "./partner-commands.ts";
 import type { LostSecrets } from "../sign-on/index.ts";
 import type { ReplacedSecret } from "../webhooks/index.ts";
 
@@ -27,23 +27,17 @@ const replacedKeys = (lost: Lost, endpoints: readonly ReplacedSecret[]): Result 
   data: { ...lost, endpoints },
 });
 
+function showRotated(keys: readonly Schemas["SigningKey"][]): Result {
+  const active = keys.flatMap(({ state, algorithm, kid }) => (state === "ACTIVE" ? [{ algorithm, kid }] : []));
+  return {
+    lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}.`),
+    quiet: active.map(({ kid }) => kid),
+    data: { active },
+  };
+}
+
 export const serviceCommands = {
-  "rotate-signing-keys": makeApiCommand({
-    summary: "Sign with the next signing keys and publish new next ones. Running processes follow within seconds.",
-    options: {
-      force: option.flag("Also when apps may not have the next keys yet: for keys that are lost or in wrong hands."),
-    },
-    run: async ({ api }, { options: { force } }) => {
-      const params = { ...withIdempotencyKey(), query: omitUndefined({ force: force || undefined }) };
-      const keys = await bodyOf(api.POST("/admin/v1/signing-keys/rotation", { params }));
-      const active = keys.flatMap(({ state, algorithm, kid }) => (state === "ACTIVE" ? [{ algorithm, kid }] : []));
-      return {
-        lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}.`),
-        quiet: active.map(({ kid }) => kid),
-        data: { active },
-      };
-    },
-  }),
+  "rotate-signing-keys": contractCommand("rotate-signing-keys", { print: showRotated }),
   "re-encrypt": makeMachineCommand({
     summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",
     run: async ({ config, clock, withDatabase }) => {

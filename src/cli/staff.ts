@@ -5,7 +5,7 @@ import { bodyOf, listAll, requireMachine, withIdempotencyKey } from "./admin-api
 import type { Machine, Result, Service } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
 import { counted, defaultLimit, done, listResult, timeOf, type Columns } from "./lines.ts";
-import { option, UsageError } from "./option.ts";
+import { option } from "./option.ts";
 import { readName, type NameOptions } from "./person.ts";
 
 type Listed = {
@@ -62,10 +62,4 @@ export const extensions: Extensions = {
       give === true ? giveClassTeachers(service, args as { schoolId: SchoolId }, except as string[]) : undefined,
   },
   create: { body: ({ name, ...body }) => ({ ...body, name: readName(name as NameOptions) }) },
-  give: {
-    body: (body) => {
-      if (Object.keys(body["holder"] ?? {}).length !== 1) throw new UsageError("Give either --person or --app.");
-      return body;
-    },
-  },
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fill, fillData, fillLines, pathsIn } from "./template.ts";
+import { fill, fillData, fillLines, fillRows, pathsIn } from "./template.ts";
 
 const answer = {
   people: 1,
@@ -26,6 +26,7 @@ test.each<[template: string, printed: string | null]>([
   ["No value", "No value"],
   ["$groups{<$id> of $into.name}", "<x> of 5b, <y> of 5b"],
   ["$missing{$id}", "none"],
+  ["$groups{[id=y?$id]}", "y"],
   ["$empty+scopes:words", "a b"],
   ["$state:lower", "at once"],
   ["$at:minute", "2026-02-03T08:00"],
@@ -51,11 +52,23 @@ test("a line is left out with what it says, or stands for each item of a list", 
   expect(linesOf("$groups{Group $id.}")).toEqual(["Group x.", "Group y."]);
   expect(linesOf("$people{$id}")).toEqual([]);
   expect(linesOf("All: $groups{$id}")).toEqual(["All: x, y"]);
+  expect(linesOf("$scopes:lines")).toEqual(["a", "b"]);
+  expect([linesOf("$nothing:lines"), linesOf("$empty:lines")]).toEqual([[], []]);
+});
+
+test("a row has a label, or stands for each item of a list", () => {
+  const rowsOf = (label: string, template: string) => fillRows(label, template, [answer, sent]);
+  expect(rowsOf("people", "$nothing")).toEqual([["people", null]]);
+  expect(rowsOf("$groups{group $id}", "$id of $people")).toEqual([
+    ["group x", "x of 1"],
+    ["group y", "y of 1"],
+  ]);
 });
 
 test("data keeps the kind of a value", () => {
   expect(fillData("$groups", [answer, sent])).toEqual(answer.groups);
   expect(fillData("$nothing", [answer, sent])).toBeNull();
+  expect(fillData("$groups{[id=y?$id]}", [answer, sent])).toEqual(["y"]);
   expect(fillData("$people(person/people)", [answer, sent])).toBe("1 person");
 });
 

@@ -111,7 +111,7 @@ function fillParts(parts: readonly Part[], scopes: unknown[], none: string): str
       return text ?? "";
     }
     const found = find(part.value.paths!, scopes);
-    const items = part.items && itemsOf(found).map((item) => fillParts(part.items!, [item, ...scopes], none));
+    const items = part.items && fillItems(part.items, found, scopes).flatMap(({ text }) => text ?? []);
     const value = textOf(items ?? found, part.value);
     values.push(value);
     return value === "" ? none : (value ?? "–");
@@ -120,20 +120,37 @@ function fillParts(parts: readonly Part[], scopes: unknown[], none: string): str
   return (values.length > 0 && values.every((value) => value === null)) || text === "" ? null : text;
 }
 
-/** The lines of a template: a line for each item if it is one `$list{…}`, those of the text if it is `$text:lines`. */
-export function fillLines(template: string, scopes: readonly unknown[]): string[] {
+/** Each item of a list: what is printed of it, and where the values of a template about it are looked up. */
+const fillItems = (parts: readonly Part[], list: unknown, scopes: readonly unknown[]) =>
+  itemsOf(list).map((item) => ({ text: fillParts(parts, [item, ...scopes], "none"), scopes: [item, ...scopes] }));
+
+/** The items of a template that is one `$list{…}`; undefined for another one. */
+function itemsIn(template: string, scopes: readonly unknown[]) {
   const [part, ...rest] = parse(template);
-  const { items, value } = typeof part === "object" && "value" in part ? part : {};
-  if (rest.length === 0 && items !== undefined)
-    return itemsOf(find(value!.paths!, scopes)).map((item) => fillParts(items, [item, ...scopes], "none") ?? "–");
-  const line = fill(template, scopes, value?.format === "lines" ? "" : "none");
-  if (rest.length === 0 && value?.format === "lines") return line?.split("\n") ?? [];
-  return line === null && typeof part === "object" && "optional" in part ? [] : [line ?? (template && "–")];
+  if (rest.length > 0 || typeof part !== "object" || !("value" in part) || part.items === undefined) return undefined;
+  return fillItems(part.items, find(part.value.paths!, scopes), scopes);
 }
 
-/** A template that is a path alone gives its value, for --output json. */
+/** The lines of a template: a line for each item if it is one `$list{…}`, those of the text if it is `$text:lines`. */
+export function fillLines(template: string, scopes: readonly unknown[]): string[] {
+  const items = itemsIn(template, scopes);
+  if (items !== undefined) return items.map(({ text }) => text ?? "–");
+  if (/^\$[\w.]+:lines$/.test(template)) return fill(template, scopes, "")?.split("\n") ?? [];
+  const line = fill(template, scopes);
+  return line === null && template.startsWith("[") ? [] : [line ?? (template && "–")];
+}
+
+/** The rows of a record with this label: one for each item if it is one `$list{…}`. */
+export function fillRows(label: string, template: string, scopes: readonly unknown[]): [string, string | null][] {
+  const items = itemsIn(label, scopes);
+  if (items === undefined) return [[label, fill(template, scopes)]];
+  return items.map(({ text, scopes: ofItem }) => [text ?? "–", fill(template, ofItem)]);
+}
+
+/** A template that is a path alone gives its value, for --output json; one that is `$list{…}` alone its texts. */
 export function fillData(template: unknown, scopes: readonly unknown[]): unknown {
   if (typeof template !== "string") return template;
   const [, path] = /^\$([a-zA-Z0-9.|]+)$/.exec(template) ?? [];
-  return path === undefined ? fill(template, scopes) : find(path, scopes);
+  if (path !== undefined) return find(path, scopes);
+  return itemsIn(template, scopes)?.flatMap(({ text }) => text ?? []) ?? fill(template, scopes);
 }

@@ -55,7 +55,8 @@ export default function describesCommand(document) {
       const inputs = [...parameters, ...propertiesOf(body)];
       for (const described of [operation?.["x-cli"] ?? []].flat()) {
         const { command = "", arguments: named = [], options = {} } = described;
-        if (!/^[a-z]+(-[a-z]+)* [a-z]+(-[a-z]+)*$/.test(command)) report("command is a noun and a verb.");
+        if (!/^[a-z]+(-[a-z]+)*( [a-z]+(-[a-z]+)*)?$/.test(command))
+          report("command is a noun and a verb, or one word.");
         if (commands.has(command)) report(`Two operations have the command '${command}'.`);
         commands.add(command);
         for (const word of Object.keys(described))
