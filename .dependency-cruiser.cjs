@@ -234,6 +234,20 @@ module.exports = {
       to: { path: "^clients/tools/src/(?![^/]+/index\\.ts$)" },
     },
     {
+      name: "packers-read-files-only",
+      comment: "What partners install is packed from files, also by tools: the packers import nothing of the service.",
+      severity: "error",
+      from: { path: "^clients/pack/" },
+      to: { pathNot: "^clients/pack/|^node_modules/(modern-tar|yaml)/", dependencyTypesNot: ["core"] },
+    },
+    {
+      name: "packers-have-two-doors",
+      comment: "The service names the packages at its start, and loads what packs them in a thread.",
+      severity: "error",
+      from: { pathNot: "^clients/pack/" },
+      to: { path: "^clients/pack/(?!(index|names)\\.ts$)" },
+    },
+    {
       name: "no-dev-dependency-in-src",
       comment: "npm ci --omit=dev must be enough to run the service.",
       severity: "error",

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readClient } from "../../src/publish/index.ts";
+import { readClient } from "../../clients/pack/index.ts";
 
 // Writes clients/typescript/dist, as it is in the package that the service hands out.
 

@@ -1,3 +1,5 @@
+import { documentsOfRecords, packageNames } from "../../clients/pack/names.ts";
+
 type Entry = string | { path: string; title: string };
 
 type Group = { title: string; entries: readonly Entry[] };
@@ -63,24 +65,7 @@ export const contents: readonly Group[] = [
   },
 ];
 
-/** What partners install, below `/downloads`. */
-export const packageNames = [
-  "schultor-client.tgz",
-  "schultor-cli.tgz",
-  "spectral-rules.js",
-  "spectral-rules-schultor.js",
-  "tutorial-typescript.tgz",
-  "tutorial-python.tgz",
-  "tutorial-php.tgz",
-] as const;
-
-export type PackageName = (typeof packageNames)[number];
-
 /** The published addresses, except files of former versions; the router is made at the first request. */
-/** The documents of what apps read and are notified of. */
-export const documentsOfRecords: readonly string[] =
-  "idm schulconnex schulconnex-1.7 schulconnex-1.8 oneroster oneroster-1.1 webhooks".split(" ");
-
 export const publishedPaths: readonly string[] = [
   ...contents.flatMap(({ entries }) =>
     entries.map((entry) => (typeof entry === "string" ? `/docs/${entry}` : entry.path)),

@@ -13,6 +13,5 @@ export type { Changelog } from "./documents.ts";
 export { fillPlatform } from "./fill.ts";
 export { listErrors } from "./guides.ts";
 export { readRuleSets } from "./rules.ts";
-export { readClient } from "./packages/client.ts";
 export { makePublishRouter } from "./router.ts";
 export { makeWellKnown } from "./router.ts";

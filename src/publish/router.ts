@@ -16,8 +16,8 @@ import {
 import { makeSearch, type Search } from "./search.ts";
 import { answerPage, answerStatic, onFirstRequest, refuseOtherMethods, runAside } from "./static-answer.ts";
 import { makeVersionsRouter } from "./versions.ts";
-import { packageNames } from "./contents.ts";
-import type { Origin } from "./packages/pack.ts";
+import type { Origin } from "../../clients/pack/index.ts";
+import { packageNames } from "../../clients/pack/names.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 
 type PublishOptions = GuideSettings & { packages: Packages; isReady(): Promise<boolean> };
@@ -90,13 +90,13 @@ const openToEveryOrigin: RequestHandler = (_req, res, next) => {
 /** Where the sources of the packages are and under which licence, as the operator names them. */
 export type Packages = Pick<Origin, "repository" | "licence">;
 
-const module = new URL("./packages/make.ts", import.meta.url);
+const module = new URL("./make-package.ts", import.meta.url);
 const typeOf = (name: string): string => (name.endsWith(".js") ? "text/javascript; charset=utf-8" : "application/gzip");
 
 /** Serves the packages for partners, each made at its first request. */
 export function makeDownloadsRouter(place: Place & { packages: Packages }): Router {
   const { platform, baseUrl, issuerUrl, packages } = place;
-  const origin: Origin = { platform, baseUrl, issuerUrl, ...packages };
+  const origin: Place & Origin = { platform, baseUrl, issuerUrl, ...packages };
   const router = Router();
   for (const name of packageNames) {
     const makeAnswer = async () => {

@@ -88,8 +88,8 @@ test("the files and packages of the image are enough to migrate, to get ready in
 test("the image packs every download for partners", async () => {
   const origin = { issuerUrl: "https://login.example.org", baseUrl: "https://login.example.org", platform: "schultor" };
   const pack = `
-    const { default: make } = await import("./src/publish/packages/make.ts");
-    const { packageNames } = await import("./src/publish/contents.ts");
+    const { default: make } = await import("./src/publish/make-package.ts");
+    const { packageNames } = await import("./clients/pack/names.ts");
     for (const name of packageNames) console.log(name, (await make({ name, origin: ${JSON.stringify({ ...origin, repository: null, licence: "UNLICENSED" })} })).length);`;
   const { output, code } = await run(["--input-type=module", "--eval", pack], {});
   expect(code, output).toBe(0);

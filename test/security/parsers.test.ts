@@ -30,12 +30,12 @@ const parsers: Record<string, Guard> = {
     bounded:
       "images and PDFs up to 8 MB inflated; rosters to the limit of a run; the others are the service's own files",
     files: [
+      "clients/pack/pack.ts",
       "src/cli/erasure/files.ts",
       "src/connections/sources/svws.ts",
       "src/platform/images/printable-image.ts",
       "src/platform/pages/assets.ts",
       "src/platform/text/pdf-faults.ts",
-      "src/publish/packages/pack.ts",
     ],
   },
   pdfkit: {
@@ -93,7 +93,7 @@ const ownReaders = [
   ...["table.ts", "text.ts", "value.ts", "workbook-parts.ts", "workbook.ts", "write-sheet.ts", "zip.ts"],
 ];
 
-const sources = globSync("src/**/*.ts", { exclude: ["**/*.test.ts"] }).map((path) => ({
+const sources = globSync("{src,clients/pack}/**/*.ts", { exclude: ["**/*.test.ts"] }).map((path) => ({
   path: path.replaceAll("\\", "/"),
   code: readFileSync(path, "utf8"),
 }));

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-import { packClient } from "../../src/publish/packages/client.ts";
+import { packClient } from "../../clients/pack/index.ts";
 
 const root = join(import.meta.dirname, "../..");
 const source = join(root, "clients/typescript");

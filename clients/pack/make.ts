@@ -1,12 +1,10 @@
-// Runs in a thread of its own.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { packClient } from "./client.ts";
-import type { PackageName } from "../contents.ts";
+import type { PackageName } from "./names.ts";
 import { type Origin, pack, packForNpm } from "./pack.ts";
 import { makeRulesPacker } from "./spectral-rules.ts";
 import { type Files, readProgram, root } from "./read-program.ts";
-import { fillAddresses, fillPlatform } from "../fill.ts";
 
 const block = /^```\w+ file=(\S+)\n([^]*?)^```$/gm;
 
@@ -21,13 +19,13 @@ function readFilesOfPage(page: string): Map<string, string> {
   return files;
 }
 
-/** Packs the finished folder of a tutorial, for the addresses of this service. `manifest` is that of an example. */
-export const makeTutorialPacker =
+/** Puts the names and addresses of the service into a text. */
+type Fill = (text: string) => string;
+
+/** Packs the finished folder of a tutorial. `manifest` is that of an example. */
+const makeTutorialPacker =
   (name: string, manifest?: string) =>
-  async ({ issuerUrl, baseUrl, platform }: Origin): Promise<Buffer> => {
-    const place = { issuerUrl, serverUrl: baseUrl };
-    const fill = (text: string) =>
-      fillAddresses(fillPlatform(text.replaceAll("urn:schultor:", "urn:<platform>:"), platform), place);
+  async ({ issuerUrl }: Origin, fill: Fill): Promise<Buffer> => {
     const read = (path: string) => readFileSync(join(root, path), "utf8");
     const client = `${issuerUrl}/downloads/schultor-client.tgz`;
     const files: Files = new Map();
@@ -44,7 +42,7 @@ const included =
   /^package\.json$|^generated\/openapi\/admin-commands\.json$|^clients\/tools\/|^src\/(cli\/(?!local\/)|platform\/(advice|text)\/|platform\/(errors|clock|contract-types|crypto\/public-key)\.|(access\/(client-authentication|token)|config\/remote|schultor-partner)\.)/;
 
 /** Packs the command line for partners with what it needs: it runs on Node 20 without an installation. */
-export async function packCommandLine(origin: Origin): Promise<Buffer> {
+async function packCommandLine(origin: Origin): Promise<Buffer> {
   const { files, packages } = readProgram({ entries: [entry], isIncluded: (path) => included.test(path) });
   files.set("bin/schultor.js", `#!/usr/bin/env node\nimport "../${entry.replace(/\.ts$/, ".js")}";\n`);
   return packForNpm(origin, { folder: "clients/tools", files, packages });
@@ -53,7 +51,7 @@ export async function packCommandLine(origin: Origin): Promise<Buffer> {
 // The function that removes types is experimental, and Node says so at its first call.
 process.removeAllListeners("warning");
 
-const makers: Record<PackageName, (origin: Origin) => Promise<Buffer>> = {
+const makers: Record<PackageName, (origin: Origin, fill: Fill) => Promise<Buffer>> = {
   "schultor-client.tgz": packClient,
   "schultor-cli.tgz": packCommandLine,
   "spectral-rules.js": makeRulesPacker("general"),
@@ -63,5 +61,5 @@ const makers: Record<PackageName, (origin: Origin) => Promise<Buffer>> = {
   "tutorial-php.tgz": makeTutorialPacker("tutorial-php"),
 };
 
-export default async ({ name, origin }: { name: PackageName; origin: Origin }): Promise<Uint8Array> =>
-  makers[name](origin);
+export const makePackage = (name: PackageName, origin: Origin, fill: Fill): Promise<Buffer> =>
+  makers[name](origin, fill);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { documentsOfRecords } from "../contents.ts";
+import { documentsOfRecords } from "./names.ts";
 import { packForNpm, type Origin } from "./pack.ts";
 import { readProgram, root, type Files } from "./read-program.ts";
 

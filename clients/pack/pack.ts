@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { packTar } from "modern-tar";
-import type { Place } from "../documents.ts";
 import { root, type Files } from "./read-program.ts";
 
 /** The same for everybody, so that the same sources give the same bytes. */
@@ -23,7 +22,9 @@ export async function pack(
   return gzipSync(await packTar(entries), { level: 9 });
 }
 
-export type Origin = Place & {
+/** The service that hands the packages out. */
+export type Origin = {
+  issuerUrl: string;
   /** Where the sources are and under which licence, as the operator names them. */
   repository: string | null;
   licence: string;
