@@ -1,6 +1,6 @@
 import type { PersonId } from "../directory/index.ts";
-import { fields, findRows, makeRowLock, run, sql, statement, table, update } from "../platform/database/sql.ts";
-import type { Parameter, Queryable, Sql, Statement } from "../platform/database/sql.ts";
+import { makeFind, makeFindOne, makeRowLock, makeRun, sql, table, update } from "../platform/database/sql.ts";
+import type { Parameter, Queryable, Sql } from "../platform/database/sql.ts";
 import { recordNotices } from "./logout-notices.ts";
 import type { Clock } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
@@ -40,14 +40,14 @@ export const lockPersonSignIn = makeRowLock("person", "id", "sign-on.lockPerson"
 
 type People = { personIds: readonly PersonId[] };
 
-const raiseGeneration = statement<People>(
+const raiseGeneration = makeRun<People>(
   ({ personIds }) => sql`
     ${update("credential", "credential", { generation: sql`${credential.generation} + 1` })}
     WHERE ${credential.personId} = ANY (${personIds}::uuid[])`,
   "sign-on.raiseGeneration",
 );
 
-const deleteDevices = statement<People>(
+const deleteDevices = makeRun<People>(
   ({ personIds }) => sql`DELETE FROM ${device} WHERE ${device.personId} = ANY (${personIds}::uuid[])`,
   "sign-on.deleteKnownDevices",
 );
@@ -56,7 +56,7 @@ const deleteDevices = statement<People>(
 const sessionOf = (of: typeof artifact): Sql =>
   sql`coalesce(${of.sessionUid}, ${of.payload}->>'sessionUid', ${of.payload}->'session'->>'uid')`;
 
-const keepSession = statement<{ personId: PersonId; keptUid: string }>(
+const keepSession = makeRun<{ personId: PersonId; keptUid: string }>(
   ({ personId, keptUid }) => sql`
     ${update("oidcArtifact", "kept", { generation: sql`${kept.generation} + 1` })}
     WHERE ${kept.personId} = ${personId} AND ${sessionOf(kept)} = ${keptUid}`,
@@ -80,15 +80,16 @@ const deleteThose = (those: Sql, at: Parameter): Sql => sql`
     FROM notified) AS notified`;
 
 type Deletion = People & { at: Date; keptUid: string | null };
+type Deleted = { gone: number; notified: Notified[] };
 
 const isOfPeople = (personIds: Parameter): Sql => sql`${artifact.personId} = ANY (${personIds}::uuid[])`;
 
-const deleteArtifacts = statement<Deletion>(({ personIds, at, keptUid }) => {
+const deleteArtifacts = makeFindOne<Deleted, Deletion>(({ personIds, at, keptUid }) => {
   const isKept = sql`${keptUid}::text IS NOT NULL AND ${sessionOf(artifact)} IS NOT DISTINCT FROM ${keptUid}`;
   return deleteThose(sql`${isOfPeople(personIds)} AND NOT (${isKept})`, at);
 }, "sign-on.deleteArtifactsOf");
 
-const deleteVoid = statement<Omit<Deletion, "keptUid">>(
+const deleteVoid = makeFindOne<Deleted, Omit<Deletion, "keptUid">>(
   ({ personIds, at }) => deleteThose(sql`${isOfPeople(personIds)} AND NOT ${isCurrent(artifact)}`, at),
   "sign-on.deleteVoidArtifacts",
 );
@@ -102,7 +103,7 @@ export async function endSignIns(
   { personId, at, keptUid = null }: { personId: PersonId; at: Date; keptUid?: string | null },
 ): Promise<void> {
   await endSignInsOf(tx, { personIds: [personId], at }, async () => {
-    if (keptUid !== null) await run(tx, keepSession, { personId, keptUid });
+    if (keptUid !== null) await keepSession(tx, { personId, keptUid });
     return keptUid;
   });
 }
@@ -113,42 +114,31 @@ export async function endSignInsOf(
   { personIds, at }: People & { at: Date },
   keep: () => Promise<string | null> = () => Promise.resolve(null),
 ): Promise<void> {
-  await run(tx, raiseGeneration, { personIds });
+  await raiseGeneration(tx, { personIds });
   const keptUid = await keep();
-  await run(tx, deleteDevices, { personIds });
-  await deleteAndNotify(tx, deleteArtifacts, { personIds, at, keptUid });
+  await deleteDevices(tx, { personIds });
+  await deleteAndNotify(tx, at, () => deleteArtifacts(tx, { personIds, at, keptUid }));
 }
 
-async function deleteVoidSignIns(tx: Queryable, params: { personIds: PersonId[]; at: Date }): Promise<void> {
-  await deleteAndNotify(tx, deleteVoid, params);
-}
-
-async function deleteAndNotify<Params extends { at: Date }>(
-  tx: Queryable,
-  deletion: Statement<Params>,
-  params: Params,
-): Promise<void> {
-  const all = new Map<string, Notified>();
+async function deleteAndNotify(tx: Queryable, at: Date, deletion: () => Promise<Deleted>): Promise<void> {
+  const all = new Map<string, Notified & { at: Date }>();
   // A refresh locks the token it uses: the first DELETE waits for it, the next one sees the new token.
   for (let deleted = 1; deleted > 0;) {
-    const [row] = await findRows<{ gone: number; notified: Notified[] }, Params>(tx, deletion, params);
-    for (const one of row!.notified) all.set(JSON.stringify([one.clientId, one.sid]), one);
-    deleted = row!.gone;
+    const { gone, notified } = await deletion();
+    for (const one of notified) all.set(JSON.stringify([one.clientId, one.sid]), { ...one, at });
+    deleted = gone;
   }
-  await recordNotices(
-    tx,
-    [...all.values()].map((one) => ({ ...one, at: params.at })),
-  );
+  await recordNotices(tx, [...all.values()]);
 }
 
 const waiting = table("voidSignIn");
 const atOnce = 500;
 
-const takeWaiting = statement<{ limit: number }>(
+const takeWaiting = makeFind<{ personId: PersonId }, { limit: number }>(
   ({ limit }) => sql`
     DELETE FROM ${waiting} WHERE ${waiting.personId} IN (
       SELECT ${waiting.personId} FROM ${waiting} LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    RETURNING ${fields<{ personId: PersonId }>({ personId: waiting.personId })}`,
+    RETURNING ${waiting.personId} AS "personId"`,
   "sign-on.takeVoidSignIns",
 );
 
@@ -160,9 +150,9 @@ export function makeVoidSignInsJob({ db, clock }: { db: Db; clock: Clock }): Wor
     async run(signal) {
       for (let taken = atOnce; taken === atOnce && !signal.aborted;)
         taken = await withTransaction(db, async (tx) => {
-          const people = await findRows<{ personId: PersonId }>(tx, takeWaiting, { limit: atOnce });
-          const personIds = people.map(({ personId }) => personId);
-          if (personIds.length > 0) await deleteVoidSignIns(tx, { personIds, at: clock() });
+          const personIds = (await takeWaiting(tx, { limit: atOnce })).map(({ personId }) => personId);
+          const at = clock();
+          if (personIds.length > 0) await deleteAndNotify(tx, at, () => deleteVoid(tx, { personIds, at }));
           return personIds.length;
         });
     },
@@ -174,7 +164,7 @@ const limit = table("signInBrake");
 const wrongPassword = table("wrongPassword");
 
 // Without a foreign key to the person: tokens are kept until they are swept.
-const deleteTraces = statement<{ personId: PersonId }>(
+const deleteTraces = makeRun<{ personId: PersonId }>(
   ({ personId }) => sql`
     WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}),
       limits AS (DELETE FROM ${limit} WHERE ${limit.personId} = ${personId}),
@@ -184,13 +174,13 @@ const deleteTraces = statement<{ personId: PersonId }>(
 );
 
 // First, because the job that deletes void sign-ins locks in the same order.
-const forgetWaiting = statement<{ personId: PersonId }>(
+const forgetWaiting = makeRun<{ personId: PersonId }>(
   ({ personId }) => sql`DELETE FROM ${waiting} WHERE ${waiting.personId} = ${personId}`,
   "sign-on.forgetVoidSignIn",
 );
 
 /** Deletes every session, code, token and notice of a person; part of deleting the person for good. */
 export async function forgetPerson(tx: Queryable, personId: PersonId): Promise<void> {
-  await run(tx, forgetWaiting, { personId });
-  await run(tx, deleteTraces, { personId });
+  await forgetWaiting(tx, { personId });
+  await deleteTraces(tx, { personId });
 }

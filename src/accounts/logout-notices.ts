@@ -1,17 +1,6 @@
 import { appIdOf } from "../access/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import {
-  fields,
-  insert,
-  jsonRows,
-  makeFind,
-  makeRun,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-} from "../platform/database/sql.ts";
+import { fields, insert, jsonRows, makeFind, makeRun, pick, sql, table, update } from "../platform/database/sql.ts";
 import type { Parameter, Queryable, Sql } from "../platform/database/sql.ts";
 
 export type LogoutNotice = {
@@ -41,10 +30,8 @@ export function storeNotices(notices: Parameter, condition: Sql): Sql {
   return insert(
     "logoutNotice",
     {
-      id: row.id,
+      ...pick(row, "id", "personId", "sid"),
       clientId: app.clientId,
-      personId: row.personId,
-      sid: row.sid,
       nextAttemptAt: row.at,
       createdAt: row.at,
     },
@@ -53,13 +40,13 @@ export function storeNotices(notices: Parameter, condition: Sql): Sql {
   );
 }
 
-const recordStatement = statement<{ notices: string }>(
+const insertNotices = makeRun<{ notices: string }>(
   ({ notices }) => storeNotices(notices, sql`true`),
   "sign-on.recordNotices",
 );
 
 export async function recordNotices(tx: Queryable, notices: readonly NewNotice[]): Promise<void> {
-  if (notices.length > 0) await run(tx, recordStatement, { notices: toNoticeRows(notices) });
+  if (notices.length > 0) await insertNotices(tx, { notices: toNoticeRows(notices) });
 }
 
 const notice = table("logoutNotice", "notice");
@@ -72,12 +59,9 @@ const leaseDue = makeFind<LogoutNotice, { now: Date; until: Date; limit: number 
       SELECT ${due.id} FROM ${due} WHERE ${due.nextAttemptAt} <= ${now}
       ORDER BY ${due.nextAttemptAt} LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING ${fields<LogoutNotice>({
-      id: notice.id,
-      clientId: notice.clientId,
+      ...pick(notice, "id", "clientId", "sid", "attempts"),
       sub: sql`coalesce(${appIdOf(notice.clientId, notice.personId)}, gen_random_uuid())`,
       hasOwnSid: sql`${app.subjectType} <> 'SHARED'`,
-      sid: notice.sid,
-      attempts: notice.attempts,
       uri: app.backchannelLogoutUri,
       algorithm: sql`${app.idTokenAlgorithm}::text`,
     })}`,

@@ -4,7 +4,7 @@ import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../dir
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { fields, makeFind, sql, table } from "../platform/database/sql.ts";
+import { fields, makeFind, pick, sql, table } from "../platform/database/sql.ts";
 import { lockPeople, prepareForPeople, setSecretsIn, type Prepared } from "./set-secrets.ts";
 import { getSignInSettings } from "./sign-in-settings.ts";
 import { giveUserNames } from "./user-names/give-names.ts";
@@ -83,12 +83,10 @@ type LoginRow = { [Part in keyof PersonName]: string | null } & {
 const selectLogins = makeFind<LoginRow, People>(
   ({ people }) => sql`
     SELECT ${fields<LoginRow>({
+      ...pick(p, "firstFull", "firstCall", "last"),
       personId: p.id,
       username: c.username,
       hadPassword: sql`${c.passwordHash} IS NOT NULL`,
-      firstFull: p.firstFull,
-      firstCall: p.firstCall,
-      last: p.last,
     })}
     FROM ${p} JOIN ${c} ON ${c.personId} = ${p.id} WHERE ${p.id} = ANY (${people}::uuid[])
     ORDER BY ${p.sortKey}, ${p.id}`,

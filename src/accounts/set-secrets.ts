@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { describeAct, type PersonId, type SchoolId } from "../directory/index.ts";
 import { type Origin, recordAct } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { findRows, sql, statement, table, update } from "../platform/database/sql.ts";
+import { makeFind, sql, table, update } from "../platform/database/sql.ts";
 import { createCardsIn } from "./cards/cards.ts";
 import type { MadeCard } from "./cards/make-card.ts";
 import { endSignInsOf } from "./end-sign-ins.ts";
@@ -49,7 +49,7 @@ type People = { people: readonly PersonId[] };
 const p = table("person", "p");
 const c = table("credential", "c");
 
-const lock = statement<People>(
+const lock = makeFind<{ id: PersonId }, People>(
   ({ people }) => sql`SELECT ${p.id} AS id FROM ${p} WHERE ${p.id} = ANY (${people}::uuid[]) AND ${p.status} = 'ACTIVE'
     ORDER BY ${p.id} FOR NO KEY UPDATE`,
   "sign-on.lockPeople",
@@ -57,12 +57,12 @@ const lock = statement<People>(
 
 /** Locks the logins of people until the end of the transaction. Returns those who are active. */
 export async function lockPeople(tx: Transaction, people: readonly PersonId[]): Promise<ReadonlySet<PersonId>> {
-  return new Set((await findRows<{ id: PersonId }, People>(tx, lock, { people })).map(({ id }) => id));
+  return new Set((await lock(tx, { people })).map(({ id }) => id));
 }
 
 type Passwords = People & { hashes: readonly string[]; mustChange: boolean; now: Date };
 
-const updatePasswords = statement<Passwords>(
+const updatePasswords = makeFind<{ id: PersonId }, Passwords>(
   ({ people, hashes, mustChange, now }) => sql`
     WITH former AS (
       SELECT ${c.personId} AS id FROM ${c} WHERE ${c.personId} = ANY (${people}::uuid[]) AND ${c.passwordHash} IS NOT NULL),
@@ -96,8 +96,7 @@ export async function setSecretsIn(
   const cards = people.flatMap(({ personId, card }) => (card === null ? [] : [{ personId, card }]));
   const ids = passwords.map(({ personId }) => personId);
   const hashes = passwords.map(({ hash }) => hash);
-  const params = { people: ids, hashes, mustChange, now: origin.at };
-  const former = await findRows<{ id: PersonId }, Passwords>(tx, updatePasswords, params);
+  const former = await updatePasswords(tx, { people: ids, hashes, mustChange, now: origin.at });
   // Without a password nobody was signed in with one.
   await endSignInsOf(tx, { personIds: former.map(({ id }) => id), at: origin.at });
   await dropUnaskedPasskeysIn(tx, ids, { ...origin, schoolId });

@@ -1,4 +1,4 @@
-import { fields, insert, literal, makeFind, run, sql, statement, table, newId } from "../platform/database/sql.ts";
+import { fields, insert, literal, makeFind, makeRun, newId, pick, sql, table } from "../platform/database/sql.ts";
 import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
 import type { AppEventAction, AppEventType } from "./feed.ts";
 
@@ -44,7 +44,7 @@ export const appendAppEvents = (
 const e = table("appEvent", "e");
 
 // xmin limits it to events of this transaction.
-const takeBack = statement<{ clientIds: string[]; subjectIds: string[] }>(
+const takeBack = makeRun<{ clientIds: string[]; subjectIds: string[] }>(
   (taken) => sql`
   DELETE FROM ${e}
   USING unnest(${taken.clientIds}::text[], ${taken.subjectIds}::uuid[]) AS emitted (client_id, subject_id)
@@ -58,7 +58,7 @@ export async function takeBackAppEvents(
   tx: Queryable,
   pairs: readonly { clientId: string; subjectId: string }[],
 ): Promise<void> {
-  await run(tx, takeBack, {
+  await takeBack(tx, {
     clientIds: pairs.map(({ clientId }) => clientId),
     subjectIds: pairs.map(({ subjectId }) => subjectId),
   });
@@ -75,13 +75,7 @@ export type WrittenEvent = {
 /** The changes, without announcements of new ids. */
 export const listWrittenEvents = makeFind<WrittenEvent>(
   () => sql`
-  SELECT ${fields<WrittenEvent>({
-    clientId: e.clientId,
-    at: e.at,
-    type: e.type,
-    action: e.action,
-    subjectId: e.subjectId,
-  })}
+  SELECT ${fields<WrittenEvent>(pick(e, "clientId", "at", "type", "action", "subjectId"))}
   FROM ${e}
   WHERE ${e.position} IS NULL AND ${e.oldSubjectId} IS NULL AND e.xmin = pg_current_xact_id()::xid ORDER BY ${e.seq}`,
   "events.listWritten",

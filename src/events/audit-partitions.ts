@@ -1,7 +1,7 @@
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
-import { findRows, identifier, literal, run, sql, statement, table } from "../platform/database/sql.ts";
-import type { Queryable, Sql, Statement } from "../platform/database/sql.ts";
+import { identifier, literal, makeFind, makeFindOne, run, sql, statement, table } from "../platform/database/sql.ts";
+import type { Queryable, Sql } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 
@@ -10,17 +10,15 @@ type AuditPartition = { name: string; until: Date | null; isOfMonth: boolean };
 const audit = table("audit");
 const monthName = /^audit_\d{4}_\d{2}$/;
 
-const findPartitions = statement(
+const findPartitions = makeFind<Omit<AuditPartition, "isOfMonth">>(
   () => sql`SELECT c.relname AS name,
     substring(pg_get_expr(c.relpartbound, c.oid) FROM ${literal("TO \\('([^']+)'\\)")})::timestamptz AS until
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
   WHERE i.inhparent = ${literal("audit")}::regclass ORDER BY until`,
 );
 
-export async function listAuditPartitions(db: Queryable): Promise<AuditPartition[]> {
-  const rows = await findRows<Omit<AuditPartition, "isOfMonth">>(db, findPartitions, {});
-  return rows.map((row) => ({ ...row, isOfMonth: monthName.test(row.name) }));
-}
+export const listAuditPartitions = async (db: Queryable): Promise<AuditPartition[]> =>
+  (await findPartitions(db, {})).map((row) => ({ ...row, isOfMonth: monthName.test(row.name) }));
 
 const monthOf = (at: Date, later = 0): Date => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later));
 
@@ -91,8 +89,8 @@ const gone = table("audit", "gone");
 
 // Reads the oldest lines by index and deletes by primary key, whatever the statistics say. `last` skips dead rows that
 // vacuum has not removed yet.
-const sweepBatch = (partition: string): Statement<Batch> =>
-  statement<Batch>(
+const sweepBatch = (partition: string) =>
+  makeFindOne<{ gone: number; last: Date | null }, Batch>(
     ({ before, last, batch }) => sql`
   WITH oldest AS MATERIALIZED (
     SELECT ${a.id}, ${a.at} FROM ${identifier(partition)} a WHERE ${a.at} >= ${last} ORDER BY ${a.at} LIMIT ${batch}),
@@ -121,9 +119,9 @@ async function sweepPartition(
   const sweep = sweepBatch(name);
   let last = new Date(0);
   const removeBatch = async (batch: number) => {
-    const [row] = await findRows<{ gone: number; last: Date | null }, Batch>(db.pool, sweep, { before, last, batch });
-    last = row!.last ?? last;
-    return row!.gone;
+    const swept = await sweep(db.pool, { before, last, batch });
+    last = swept.last ?? last;
+    return swept.gone;
   };
   return removeInBatches(signal, removeBatch, most);
 }

@@ -1,5 +1,5 @@
 import type { RecordStore } from "../platform/database/db.ts";
-import { fields, findRows, type Queryable, sql, type Sql, statement, table } from "../platform/database/sql.ts";
+import { fields, makeFind, pick, type Queryable, sql, type Sql, table } from "../platform/database/sql.ts";
 
 export type AppEventType = "person" | "group" | "school";
 export type AppEventAction = "create" | "update" | "delete" | "restore";
@@ -36,22 +36,15 @@ const event = table("appEvent", "event");
 
 const eventFields = (subjectId: Sql) =>
   fields<AppEvent>({
-    position: event.position,
-    at: event.at,
-    type: event.type,
-    action: event.action,
+    ...pick(event, "position", "at", "type", "action", "schoolId", "updatedProperties"),
+    ...pick(event, "reason", "reasonUntil", "erasureId"),
     subjectId,
-    schoolId: event.schoolId,
-    updatedProperties: event.updatedProperties,
-    reason: event.reason,
-    reasonUntil: event.reasonUntil,
-    erasureId: event.erasureId,
     newIds: sql`CASE WHEN ${event.oldSubjectId} IS NOT NULL
     THEN json_build_object('oldPersonId', ${event.oldSubjectId}, 'newPersonId', ${event.nextSubjectId}) END`,
   });
 
 const selectEvents = (subjectId: Sql) =>
-  statement<FeedQuery>(
+  makeFind<Row, FeedQuery>(
     ({ clientId, types, after, limit }) => sql`
   SELECT ${feed.lastPosition} AS "lastPosition",
     ${feed.sweptPosition} > ${after}::bigint OR ${feed.lastPosition} < ${after}::bigint AS "isExpired", e.*
@@ -74,7 +67,7 @@ type ListEvents = (db: Queryable, query: FeedQuery) => Promise<Events>;
 export function makeListEvents(subjectOf: (event: EventRow) => Sql): ListEvents {
   const select = selectEvents(subjectOf(event));
   return async (db, { clientId, types, after, limit }) => {
-    const rows = await findRows<Row, FeedQuery>(db, select, { clientId, types, after, limit: limit + 1 });
+    const rows = await select(db, { clientId, types, after, limit: limit + 1 });
     const [{ lastPosition, isExpired }] = rows as [Row];
     if (isExpired) return { kind: "expired" };
     const found = rows.flatMap((row) => (row.position === null ? [] : [row]));

@@ -1,5 +1,5 @@
 import { withTransaction, type Db } from "../platform/database/db.ts";
-import { findRows, makeRun, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { makeFindOne, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
@@ -18,17 +18,17 @@ export async function sequenceSome(db: Db, batch: number): Promise<number> {
 const e = table("appEvent", "e");
 const feed = table("eventFeed", "feed");
 
-const findWaiting = statement(() => sql`SELECT FROM ${e} WHERE ${e.position} IS NULL LIMIT 1`, "events.isAnyWaiting");
+const findWaiting = makeRun(() => sql`SELECT FROM ${e} WHERE ${e.position} IS NULL LIMIT 1`, "events.isAnyWaiting");
 
-const isAnyWaiting = async ({ pool }: Db): Promise<boolean> => (await run(pool, findWaiting, {})) > 0;
+const isAnyWaiting = async ({ pool }: Db): Promise<boolean> => (await findWaiting(pool, {})) > 0;
 
 // Lock first, then look: events that another process has placed meanwhile must not be found.
-const takeTurn = statement(() => sql`SELECT FROM ${feed} FOR UPDATE`, "events.takeTurn");
+const takeTurn = makeRun(() => sql`SELECT FROM ${feed} FOR UPDATE`, "events.takeTurn");
 
 const next = table("appEvent", "next");
 
 // Joins by primary key only: statistics rarely show waiting events, and the planner would choose a nested loop.
-const place = statement<{ batch: number }>(
+const place = makeFindOne<{ placed: number }, { batch: number }>(
   ({ batch }) => sql`
   WITH waiting AS MATERIALIZED (
     SELECT id, row_number() OVER (ORDER BY seq) AS place FROM (
@@ -44,9 +44,8 @@ const place = statement<{ batch: number }>(
 
 async function placeBatch(db: Db, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {
-    await run(tx, takeTurn, {});
-    const rows = await findRows<{ placed: number }, { batch: number }>(tx, place, { batch });
-    return rows[0]!.placed;
+    await takeTurn(tx, {});
+    return (await place(tx, { batch })).placed;
   });
 }
 
@@ -60,7 +59,9 @@ export const restartFeed = makeRun(
   "events.restartFeed",
 );
 
-const findBoundary = statement<{ before: Date; batch: number }>(
+type Boundary = { boundary: string | null };
+
+const findBoundary = makeFindOne<Boundary, { before: Date; batch: number }>(
   ({ before, batch }) => sql`
   SELECT coalesce(min(position) FILTER (WHERE at >= ${before}) - 1, max(position)) AS boundary
   FROM (
@@ -68,11 +69,9 @@ const findBoundary = statement<{ before: Date; batch: number }>(
     ORDER BY ${e.position} LIMIT ${batch}) AS oldest`,
 );
 
-type Boundary = { boundary: string | null };
+const deleteUpTo = makeRun<Boundary>(({ boundary }) => sql`DELETE FROM ${e} WHERE ${e.position} <= ${boundary}`);
 
-const deleteUpTo = statement<Boundary>(({ boundary }) => sql`DELETE FROM ${e} WHERE ${e.position} <= ${boundary}`);
-
-const rememberBoundary = statement<Boundary>(({ boundary }) =>
+const rememberBoundary = makeRun<Boundary>(({ boundary }) =>
   update("eventFeed", "feed", { sweptPosition: sql`greatest(${feed.sweptPosition}, ${boundary})` }),
 );
 
@@ -84,9 +83,9 @@ export const sweepEvents = (
 
 async function sweepBatch(db: Db, before: Date, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {
-    const [oldest] = await findRows<Boundary, { before: Date; batch: number }>(tx, findBoundary, { before, batch });
-    const gone = await run(tx, deleteUpTo, oldest!);
-    if (gone > 0) await run(tx, rememberBoundary, oldest!);
+    const boundary = await findBoundary(tx, { before, batch });
+    const gone = await deleteUpTo(tx, boundary);
+    if (gone > 0) await rememberBoundary(tx, boundary);
     return gone;
   });
 }
@@ -101,7 +100,7 @@ const oldest = table("appEvent", "oldest");
 
 type Forgotten = { clientId: string; onlyNewIds: boolean };
 
-const deleteSome = statement<Forgotten & { batch: number }>(
+const deleteSome = makeRun<Forgotten & { batch: number }>(
   ({ clientId, onlyNewIds, batch }) => sql`
   DELETE FROM ${e} WHERE ${e.id} = ANY (ARRAY(
     SELECT ${oldest.id} FROM ${oldest}
@@ -112,5 +111,5 @@ const deleteSome = statement<Forgotten & { batch: number }>(
 
 /** All events of an app, or its announcements of new ids. In batches, so that `sequenceEvents` never waits long. */
 export async function forgetEvents(db: Db, forgotten: Forgotten): Promise<void> {
-  while ((await run(db.pool, deleteSome, { ...forgotten, batch: 5000 })) > 0);
+  while ((await deleteSome(db.pool, { ...forgotten, batch: 5000 })) > 0);
 }

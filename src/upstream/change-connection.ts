@@ -5,7 +5,7 @@ import { type Origin, recordAudit } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { checkLimit, run, sql, statement, table } from "../platform/database/sql.ts";
+import { checkLimit, makeRun, sql, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { connectionNotFound, defaults, findConnection, lockConnection } from "./connection.ts";
 import type { Connection, ConnectionSettings, ConnectionUpdate, NewConnection, RuleField } from "./connection.ts";
@@ -45,19 +45,10 @@ function checkSettings<Settings extends Checked>(profile: Profile, settings: Set
     throw refuse("upstream_issuer_malformed", "issuer", `must be ${issuerOf(tenant)}`);
   checkSchool(settings);
   checkClaims(settings.subjectClaim, settings.ruleClaim, settings.ruleField);
-  if (
-    !settings.scopes.includes("openid") ||
-    settings.scopes.length > 20 ||
-    !settings.scopes.every((one) => scopeName.test(one))
-  )
+  const { scopes } = settings;
+  if (!scopes.includes("openid") || scopes.length > 20 || !scopes.every((one) => scopeName.test(one)))
     throw refuse("upstream_scopes_malformed", "scopes", "must name at most 20 scopes, among them openid");
-  return {
-    ...settings,
-    name: checkName("name", settings.name, 60),
-    tenant,
-    issuer,
-    scopes: [...new Set(settings.scopes)],
-  };
+  return { ...settings, name: checkName("name", settings.name, 60), tenant, issuer, scopes: [...new Set(scopes)] };
 }
 
 /** An issuer is compared exactly: it is stored as it was typed. */
@@ -246,13 +237,13 @@ function checkComplete(of: Pick<Connection, "issuer" | "clientId" | "hasSecret" 
 }
 
 // Stronger than `lockConnection`: new links wait for it too.
-const lockLinks = statement<{ id: ConnectionId }>(
+const lockLinks = makeRun<{ id: ConnectionId }>(
   ({ id }) => sql`SELECT FROM ${table("upstreamConnection")} WHERE id = ${id} FOR UPDATE`,
 );
 
 /** The links first: a sign-in that starts a session meanwhile waits for its link, and finds none. */
 async function forgetAccounts(tx: Transaction, connectionId: ConnectionId, at: Date): Promise<void> {
-  await run(tx, lockLinks, { id: connectionId });
+  await lockLinks(tx, { id: connectionId });
   const where = { connectionId };
   await tx.prisma.upstreamLink.deleteMany({ where });
   await endSessionsIn(tx, { connectionId }, at);

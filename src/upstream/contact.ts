@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CustomFetch } from "openid-client";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
-import { findRows, run, sql, statement, update } from "../platform/database/sql.ts";
+import { makeFind, makeRun, sql, update } from "../platform/database/sql.ts";
 import { makeTurns } from "../platform/concurrency/turns.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { findJsonFault } from "../platform/text/outside-json.ts";
@@ -32,7 +32,7 @@ export type Contact = {
   keysOf(known: Known, source: string | null): FindKeys;
 };
 
-const findStatement = statement<{ id: ConnectionId }>(
+const findRow = makeFind<ConnectionRow, { id: ConnectionId }>(
   ({ id }) => sql`SELECT ${connectionFields} FROM ${connection} WHERE ${connection.id} = ${id}`,
   "upstream.findConnection",
 );
@@ -40,7 +40,7 @@ const findStatement = statement<{ id: ConnectionId }>(
 type Stored = { id: ConnectionId; issuer: string; metadata: string; keys: string; now: Date; refreshAt: Date };
 
 // Nothing is stored if the connection got another issuer meanwhile.
-const storeStatement = statement<Stored>(
+const store = makeRun<Stored>(
   ({ id, issuer, metadata, keys, now, refreshAt }) => sql`
     ${update("upstreamConnection", "connection", {
       metadata: sql`${metadata}::jsonb`,
@@ -93,7 +93,7 @@ export function makeContact(deps: ContactDeps): Contact {
     const now = clock();
     const texts = { metadata: JSON.stringify(metadata), keys: JSON.stringify(keys) };
     const refreshAt = new Date(now.getTime() + refreshMs);
-    await run(db.pool, storeStatement, { id: of.id, issuer: of.issuer, ...texts, now, refreshAt });
+    await store(db.pool, { id: of.id, issuer: of.issuer, ...texts, now, refreshAt });
     return { ...of, metadata, keys, keysReadAt: now };
   };
   const refresh = (of: ReadyConnection): Promise<Known> => {
@@ -131,7 +131,7 @@ export function makeContact(deps: ContactDeps): Contact {
     return metadata === null || ready.keys === null ? refresh(ready) : { ...ready, metadata: metadata as Metadata };
   };
   return {
-    find: async (id) => (await findRows<ConnectionRow>(db.pool, findStatement, { id }))[0] ?? null,
+    find: async (id) => (await findRow(db.pool, { id }))[0] ?? null,
     know,
     refresh,
     keysOf:

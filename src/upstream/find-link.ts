@@ -1,4 +1,4 @@
-import { fields, findRows, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import { fields, makeFind, makeRun, sql, table, type Queryable } from "../platform/database/sql.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { AccountRefusal } from "./failures.ts";
 import type { PersonId } from "../directory/index.ts";
@@ -32,7 +32,7 @@ const link = table("upstreamLink", "link");
 type LinkedFacts = PersonFacts & { linkedBy: "RULE" | "STAFF"; lacksClaim: boolean };
 type LinkKey = { connectionId: ConnectionId; issuer: string; subject: string };
 
-const findLinked = statement<FactsParameters & LinkKey>(
+const findLinked = makeFind<LinkedFacts, FactsParameters & LinkKey>(
   (params) => sql`
     SELECT ${fields<LinkedFacts>({
       ...personFacts(params),
@@ -62,7 +62,7 @@ export async function findPersonOf(
   if (!isOfSchool(account.claims, connection)) return refuse("OTHER_SCHOOL");
   const asked = { ...toRuleParameters(connection), schoolId, groupIds, value, now };
   const { issuer, subject } = account;
-  const [linked] = await findRows<LinkedFacts>(db, findLinked, { ...asked, connectionId, issuer, subject });
+  const [linked] = await findLinked(db, { ...asked, connectionId, issuer, subject });
   if (linked !== undefined) {
     const refusal = refusalOf(linked) ?? (await findContradiction(db, { connection, linked, value }));
     return refusal === null ? { kind: "linked", facts: linked } : refuse(refusal);
@@ -74,7 +74,7 @@ export async function findPersonOf(
   if (facts === null) return refuse("NOBODY_MATCHES");
   const refusal = refusalOf(facts);
   if (refusal !== null) return refuse(refusal, 1);
-  return (await hasOtherLink(db, { connectionId, issuer, subject, personId: facts.personId }))
+  return (await countOthers(db, { connectionId, issuer, subject, personId: facts.personId })) > 0
     ? refuse("LINKED_TO_ANOTHER", 1)
     : { kind: "new", facts };
 }
@@ -104,12 +104,9 @@ async function findContradiction(
 }
 
 // The same account may have been linked since, by another tab.
-const findOther = statement<LinkKey & { personId: PersonId }>(
+const countOthers = makeRun<LinkKey & { personId: PersonId }>(
   ({ connectionId, issuer, subject, personId }) => sql`
     SELECT FROM ${link} WHERE ${link.connectionId} = ${connectionId} AND ${link.personId} = ${personId}
       AND (${link.issuer} <> ${issuer} OR ${link.subject} <> ${subject})`,
   "upstream.findOtherLink",
 );
-
-const hasOtherLink = async (db: Queryable, of: LinkKey & { personId: PersonId }): Promise<boolean> =>
-  (await findRows(db, findOther, of)).length > 0;

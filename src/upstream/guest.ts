@@ -3,7 +3,7 @@ import { auditChange, createPerson, findTextFault } from "../directory/index.ts"
 import type { Change, PersonId, PersonName, SchoolId } from "../directory/index.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { makeFindOne, sql, table } from "../platform/database/sql.ts";
 import { takeToken } from "../platform/database/token-bucket.ts";
 import { AppError } from "../platform/errors.ts";
 import { readDisplayName, readText, type Claims } from "./claims.ts";
@@ -20,7 +20,8 @@ const refusal = table("upstreamRefusal", "refusal");
 const link = table("upstreamLink", "link");
 
 type Look = { connectionId: ConnectionId; issuer: string; subject: string; subjectHash: Buffer };
-const countWaiting = statement<Look>(
+type Waiting = { count: number; isKnown: boolean; isLinked: boolean };
+const countWaiting = makeFindOne<Waiting, Look>(
   ({ connectionId, issuer, subject, subjectHash }) => sql`
   SELECT count(*)::int AS count, coalesce(bool_or(${refusal.subjectHash} = ${subjectHash}), false) AS "isKnown",
     EXISTS (SELECT FROM ${link} WHERE ${link.connectionId} = ${connectionId} AND ${link.issuer} = ${issuer}
@@ -42,12 +43,7 @@ export const letWait = (db: Db, refused: Omit<Refused, "code">, keys: Encryption
     await lockConnection(tx, connectionId);
     const { issuer, subject } = account;
     const look = { connectionId, issuer, subject, subjectHash: hashOf(keys, connectionId, issuer, subject) };
-    const [found] = await findRows<{ count: number; isKnown: boolean; isLinked: boolean }, Look>(
-      tx,
-      countWaiting,
-      look,
-    );
-    const { count, isKnown, isLinked } = found!;
+    const { count, isKnown, isLinked } = await countWaiting(tx, look);
     if (isLinked) return false;
     const bucket = { key: hashOf(keys, "waiting guests", connectionId), ...arrivals };
     if (!isKnown && (count >= mostWaiting || (await takeToken(tx, bucket, now)) !== null)) return false;

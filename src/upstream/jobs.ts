@@ -1,8 +1,8 @@
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/database/sql.ts";
-import type { Sql, Statement, Value } from "../platform/database/sql.ts";
+import { makeFind, makeFindOne, makeRun, sql, table, update } from "../platform/database/sql.ts";
+import type { Sql, Value } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { Contact } from "./contact.ts";
@@ -23,8 +23,8 @@ const artifact = table("oidcArtifact", "artifact");
 const due = table("upstreamSession", "due");
 const account = table("upstreamLink", "account");
 
-const removal = (name: string, of: Sql, time: Sql): Statement<Old> =>
-  statement<Old>(
+const removal = (name: string, of: Sql, time: Sql) =>
+  makeRun<Old>(
     ({ before, batch }) => sql`
       DELETE FROM ${of} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${of} WHERE ${time} <= ${before} ORDER BY ${time} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
@@ -35,10 +35,10 @@ const dayMs = 86_400_000;
 
 /** What is removed when, counted from now. */
 const removals = [
-  { statement: removal("roundTrips", sql`${trip}`, trip.expiresAt), days: 0 },
-  { statement: removal("setUpLinks", sql`${link}`, link.expiresAt), days: 0 },
-  { statement: removal("refusals", sql`${refusal}`, refusal.lastAt), days: refusalDays },
-  { statement: removal("recentSignIns", sql`${recent}`, recent.at), days: 30 },
+  { removeOld: removal("roundTrips", sql`${trip}`, trip.expiresAt), days: 0 },
+  { removeOld: removal("setUpLinks", sql`${link}`, link.expiresAt), days: 0 },
+  { removeOld: removal("refusals", sql`${refusal}`, refusal.lastAt), days: refusalDays },
+  { removeOld: removal("recentSignIns", sql`${recent}`, recent.at), days: 30 },
 ];
 
 // Scalar subqueries and arrays: a join would let the plan that is kept for any number of rows read the tables whole.
@@ -54,7 +54,7 @@ const provenDays = 30;
 const isUnproven = (since: Value): Sql => sql`greatest(${due.createdAt}, (SELECT ${account.lastSignInAt} FROM ${account}
   WHERE ${account.connectionId} = ${due.connectionId} AND ${account.personId} = ${due.personId})) <= ${since}`;
 
-const checkSessions = statement<{ now: Date; next: Date; provenSince: Date; batch: number }>(
+const checkSessions = makeFindOne<{ due: number }, { now: Date; next: Date; provenSince: Date; batch: number }>(
   ({ now, next, provenSince, batch }) => sql`
     WITH due AS MATERIALIZED (
       SELECT ${session.id}, ${session.personId}, ${session.connectionId}, ${session.createdAt} FROM ${session}
@@ -75,7 +75,7 @@ const refreshedAtOnce = 20;
 const retryMs = 3_600_000;
 
 // Put off first, so that two processes do not read the same, and one that fails waits its turn.
-const takeDue = statement<{ now: Date; next: Date }>(
+const takeDue = makeFind<ConnectionRow, { now: Date; next: Date }>(
   ({ now, next }) => sql`
     ${update("upstreamConnection", "connection", { refreshAt: next })}
     WHERE ${connection.id} = ANY (ARRAY(SELECT id FROM upstream_connection WHERE refresh_at <= ${now}
@@ -103,7 +103,7 @@ export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps
         for (let taken = refreshedAtOnce; taken === refreshedAtOnce && !signal.aborted;) {
           const now = clock();
           const next = new Date(now.getTime() + retryMs);
-          const rows = await findRows<ConnectionRow>(db.pool, takeDue, { now, next });
+          const rows = await takeDue(db.pool, { now, next });
           await Promise.all(rows.map(refreshOne));
           taken = rows.length;
         }
@@ -113,21 +113,15 @@ export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps
       name: "upstream.sweep",
       everySeconds: 60,
       async run(signal) {
-        for (const { statement: removeOld, days } of removals) {
+        for (const { removeOld, days } of removals) {
           const before = new Date(clock().getTime() - days * dayMs);
-          await removeInBatches(signal, (batch) => run(db.pool, removeOld, { before, batch }), 1000);
+          await removeInBatches(signal, (batch) => removeOld(db.pool, { before, batch }), 1000);
         }
         const now = clock();
         const next = new Date(now.getTime() + dayMs);
         const provenSince = new Date(now.getTime() - provenDays * dayMs);
-        await removeInBatches(
-          signal,
-          async (batch) => {
-            const [row] = await findRows<{ due: number }>(db.pool, checkSessions, { now, next, provenSince, batch });
-            return row!.due;
-          },
-          1000,
-        );
+        const check = async (batch: number) => (await checkSessions(db.pool, { now, next, provenSince, batch })).due;
+        await removeInBatches(signal, check, 1000);
       },
     },
   ];

@@ -1,4 +1,4 @@
-import { findRows, sql, statement, type Queryable, type Sql, type Value } from "../platform/database/sql.ts";
+import { makeFindOne, sql, type Queryable, type Sql, type Value } from "../platform/database/sql.ts";
 
 /** The database deletes what is encrypted by these, with the people whom it names. */
 export const mentionsOf = (texts: Value): Sql => sql`mentions_of(${texts}::text[])`;
@@ -10,12 +10,10 @@ export function textsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-const findMentionsStatement = statement<{ texts: string[] }>(
+const findMentionsOf = makeFindOne<{ mentions: number[] }, { texts: string[] }>(
   ({ texts }) => sql`SELECT ${mentionsOf(texts)} AS mentions`,
   "upstream.findMentions",
 );
 
-export async function findMentions(db: Queryable, value: unknown): Promise<number[]> {
-  const [row] = await findRows<{ mentions: number[] }>(db, findMentionsStatement, { texts: textsIn(value) });
-  return row!.mentions;
-}
+export const findMentions = async (db: Queryable, value: unknown): Promise<number[]> =>
+  (await findMentionsOf(db, { texts: textsIn(value) })).mentions;

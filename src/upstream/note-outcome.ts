@@ -1,4 +1,4 @@
-import { run, sql, statement, type Queryable, update } from "../platform/database/sql.ts";
+import { makeRun, sql, type Queryable, update } from "../platform/database/sql.ts";
 import type { ConnectionFailure } from "./failures.ts";
 import type { ConnectionId } from "./ids.ts";
 import { connection } from "./ready-connection.ts";
@@ -7,7 +7,7 @@ import { connection } from "./ready-connection.ts";
 const lasting = new Set<ConnectionFailure>(["UPSTREAM_DOWN", "SECRET_REFUSED", "CLOCK"]);
 const minute = sql`interval '1 minute'`;
 
-const noteFailureStatement = statement<{ id: ConnectionId; code: string; lasts: boolean; now: Date }>(
+const writeFailure = makeRun<{ id: ConnectionId; code: string; lasts: boolean; now: Date }>(
   ({ id, code, lasts, now }) => sql`
     ${update("upstreamConnection", "connection", {
       lastFailure: code,
@@ -26,10 +26,10 @@ export async function noteFailure(
   db: Queryable,
   { id, code, isProven, now }: { id: ConnectionId; code: ConnectionFailure; isProven: boolean; now: Date },
 ): Promise<void> {
-  await run(db, noteFailureStatement, { id, code, lasts: isProven && lasting.has(code), now });
+  await writeFailure(db, { id, code, lasts: isProven && lasting.has(code), now });
 }
 
-const noteSuccessStatement = statement<{ id: ConnectionId; now: Date }>(
+const writeSuccess = makeRun<{ id: ConnectionId; now: Date }>(
   ({ id, now }) => sql`
     ${update("upstreamConnection", "connection", { lastSuccessAt: now, failingSince: sql`NULL` })}
     WHERE ${connection.id} = ${id} AND (${connection.failingSince} IS NOT NULL OR ${connection.lastSuccessAt} IS NULL
@@ -44,5 +44,5 @@ export async function noteSuccess(
   now: Date,
 ): Promise<void> {
   if (failingSince === null && lastSuccessAt !== null && now.getTime() - lastSuccessAt.getTime() < 60_000) return;
-  await run(db, noteSuccessStatement, { id, now });
+  await writeSuccess(db, { id, now });
 }

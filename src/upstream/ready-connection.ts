@@ -1,5 +1,5 @@
 import { openJson, sealJson, secretPurpose } from "./sealed-json.ts";
-import { fields, findRows, pick, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { fields, makeFind, makeRun, pick, sql, table, update } from "../platform/database/sql.ts";
 import type { Queryable, Sql } from "../platform/database/sql.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { StoredConnection } from "./connection.ts";
@@ -56,22 +56,22 @@ export function readyOf(row: ConnectionRow, keys: EncryptionKeys): ReadyConnecti
   return { ...row, issuer, clientId, clientSecret };
 }
 
-const lockSecrets = statement(
+const lockSecrets = makeFind<{ id: string; secret: Buffer }>(
   () => sql`SELECT ${connection.id}, ${connection.clientSecret} AS secret FROM ${connection}
     WHERE ${connection.clientSecret} IS NOT NULL FOR NO KEY UPDATE`,
 );
-const replaceSecret = statement<{ id: string; clientSecret: Buffer }>(
+const replaceSecret = makeRun<{ id: string; clientSecret: Buffer }>(
   ({ id, clientSecret }) =>
     sql`${update("upstreamConnection", "connection", { clientSecret })} WHERE ${connection.id} = ${id}`,
 );
 
 /** Encrypts the secrets of all connections with the first key; returns how many there are. */
 export async function reEncryptUpstreamSecrets(tx: Queryable, keys: EncryptionKeys): Promise<number> {
-  const rows = await findRows<{ id: string; secret: Buffer }>(tx, lockSecrets, {});
+  const rows = await lockSecrets(tx, {});
   for (const { id, secret } of rows) {
     const plain = openJson<string>(keys, secretPurpose(id), secret);
     if (plain === null) throw new Error(`none of the encryption keys opens the client secret of the connection ${id}`);
-    await run(tx, replaceSecret, { id, clientSecret: sealJson(keys, secretPurpose(id), plain) });
+    await replaceSecret(tx, { id, clientSecret: sealJson(keys, secretPurpose(id), plain) });
   }
   return rows.length;
 }

@@ -4,7 +4,7 @@ import { recordAudit } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
-import { columnNames, findRows, insert, sql, statement, table, update } from "../platform/database/sql.ts";
+import { columnNames, insert, makeFindOne, sql, table, update } from "../platform/database/sql.ts";
 import type { Queryable } from "../platform/database/sql.ts";
 import { keepClaims } from "./claims.ts";
 import { UpstreamError } from "./failures.ts";
@@ -27,24 +27,18 @@ type Session = {
   idToken: string | null;
 };
 
-type Params = {
-  connectionId: string;
-  issuer: string;
-  subject: string;
-  personId: PersonId;
-  now: Date;
-  sessionId: string;
-  sub: string;
-  sid: string | null;
-  idToken: Buffer | null;
-  checkAt: Date;
-  place: number;
-  claims: Buffer;
-};
+type Params = Omit<Session, "id" | "idToken"> &
+  Pick<SignIn, "personId" | "now"> &
+  Record<"connectionId" | "issuer" | "subject" | "sessionId", string> & {
+    idToken: Buffer | null;
+    checkAt: Date;
+    place: number;
+    claims: Buffer;
+  };
 
 const link = table("upstreamLink", "link");
 
-const recordStatement = statement<Params>((params) => {
+const record = makeFindOne<{ opened: number }, Params>((params) => {
   const connectionId = sql`${params.connectionId}::uuid`;
   const personId = sql`${params.personId}::uuid`;
   const now = sql`${params.now}::timestamptz`;
@@ -88,7 +82,7 @@ export async function recordSignIn(db: Queryable, signIn: SignIn, keys: Encrypti
   const { issuer, subject, claims } = account;
   const place = hashOf(keys, connection.id, issuer, subject).readUInt32BE() % recentPlaces;
   const recent: Recent = { issuer, subject, claims: keepClaims(claims) };
-  const params: Params = {
+  const { opened } = await record(db, {
     connectionId: connection.id,
     issuer,
     subject,
@@ -101,9 +95,8 @@ export async function recordSignIn(db: Queryable, signIn: SignIn, keys: Encrypti
     checkAt: new Date(now.getTime() + dayMs),
     place,
     claims: sealJson(keys, recentPurpose(connection.id, place), recent),
-  };
-  const [row] = await findRows<{ opened: number }>(db, recordStatement, params);
-  if (row!.opened !== 1) throw new UpstreamError("EXPIRED", "the link has ended");
+  });
+  if (opened !== 1) throw new UpstreamError("EXPIRED", "the link has ended");
 }
 
 /** Links the account to the person whom the rule named, and gives them a user name if they have none. */

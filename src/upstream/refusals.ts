@@ -2,7 +2,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
-import { columnNames, insert, run, sql, statement, table, type Queryable } from "../platform/database/sql.ts";
+import { columnNames, insert, makeRun, sql, table, type Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { keepClaims, readDisplayName, readText, type Claims } from "./claims.ts";
 import type { AccountRefusal } from "./failures.ts";
@@ -53,7 +53,7 @@ type New = {
   now: Date;
 };
 
-const recordStatement = statement<New>(
+const write = makeRun<New>(
   ({ id, connectionId, code, subjectHash, details, texts, now }) => sql`
     ${insert("upstreamRefusal", {
       id,
@@ -72,7 +72,7 @@ const recordStatement = statement<New>(
   "upstream.recordRefusal",
 );
 
-const deleteSurplus = statement<{ connectionId: ConnectionId }>(
+const deleteSurplus = makeRun<{ connectionId: ConnectionId }>(
   ({ connectionId }) => sql`
     DELETE FROM ${refusal} WHERE ${refusal.id} IN (
       SELECT ${refusal.id} FROM ${refusal}
@@ -107,16 +107,9 @@ export async function recordRefusal(db: Queryable, refused: Refused, keys: Encry
   };
   const sealed = sealJson(keys, purposeOf(connection.id, subjectHash), details);
   const { id: connectionId } = connection;
-  await run(db, recordStatement, {
-    id: makeUuid(now),
-    connectionId,
-    code,
-    subjectHash,
-    details: sealed,
-    texts: textsIn(details),
-    now,
-  });
-  await run(db, deleteSurplus, { connectionId });
+  const texts = textsIn(details);
+  await write(db, { id: makeUuid(now), connectionId, code, subjectHash, details: sealed, texts, now });
+  await deleteSurplus(db, { connectionId });
 }
 
 type Row = { connectionId: string; subjectHash: Uint8Array; details: Uint8Array };
@@ -139,14 +132,14 @@ export async function listRefusals(
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
   });
   return found.map((row) => {
-    const { subject, ruleClaim, ruleValue, displayName, matches } = openDetails(keys, row) ?? unreadable;
+    const { claims: _claims, issuer: _issuer, ...shown } = openDetails(keys, row) ?? unreadable;
     const { id, code, firstAt, lastAt, tries } = row;
-    const shown = { subject, ruleClaim, ruleValue, displayName, matches };
     return { id: id as RefusalId, connectionId, code: code as AccountRefusal, firstAt, lastAt, tries, ...shown };
   });
 }
 
-const unreadable = { subject: null, ruleClaim: null, ruleValue: null, displayName: null, matches: 0 };
+const nothing = { subject: null, ruleClaim: null, ruleValue: null, displayName: null, matches: 0 };
+const unreadable: Details = { ...nothing, issuer: "", claims: {} };
 
 export const refusalNotFound = (): AppError =>
   new AppError("not_found", "upstream_refusal_not_found", "This refused sign-in is not on the list any more.");

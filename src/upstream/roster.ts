@@ -1,5 +1,5 @@
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
-import { fields, findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, makeFind, makeFindOne, sql, table } from "../platform/database/sql.ts";
 import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
 import { holdsAnyRole, holdsRoleBeyondHome } from "../staff/index.ts";
 import type { Normalisation, Rule, RuleField } from "./connection.ts";
@@ -44,7 +44,7 @@ const keyOf = (params: Params): Sql =>
 type Match = { place: number; count: number; personIds: PersonId[] };
 type Matching = RuleParameters & { schoolId: SchoolId; values: string[] };
 
-const matchStatement = statement<Matching>(
+const findAll = makeFind<Match, Matching>(
   (params) => sql`
     SELECT asked.place::int AS place, count(*)::int AS count,
       (array_agg(roster.id::text ORDER BY roster.id))[1:2] AS "personIds"
@@ -64,8 +64,7 @@ export async function findMatches(
   db: Queryable,
   { schoolId, values, rule }: { schoolId: SchoolId; values: readonly string[]; rule: Omit<Rule, "ruleClaim"> },
 ): Promise<Omit<Match, "place">[]> {
-  const params = { ...toRuleParameters(rule), schoolId, values: [...values] };
-  const rows = await findRows<Match, Matching>(db, matchStatement, params);
+  const rows = await findAll(db, { ...toRuleParameters(rule), schoolId, values: [...values] });
   return values.map((_value, index) => rows.find(({ place }) => place === index + 1) ?? nobody);
 }
 
@@ -117,21 +116,21 @@ export const personFacts = (params: { readonly [Name in keyof FactsParameters]: 
   isKey: sql`${keyOf(params)} = ${normalised(sql`${params.value}::text`, params)}`,
 });
 
-const findStatement = statement<FactsParameters & { personId: PersonId }>(
+const findFacts = makeFind<PersonFacts, FactsParameters & { personId: PersonId }>(
   (params) =>
     sql`SELECT ${fields<PersonFacts>(personFacts(params))} FROM ${factsTables(sql`${params.personId}::uuid`)}`,
   "upstream.personFacts",
 );
 
-export async function findPersonFacts(
+export const findPersonFacts = async (
   db: Queryable,
   params: FactsParameters & { personId: PersonId },
-): Promise<PersonFacts | null> {
-  const [found] = await findRows<PersonFacts>(db, findStatement, params);
-  return found ?? null;
-}
+): Promise<PersonFacts | null> => (await findFacts(db, params))[0] ?? null;
 
-const countStatement = statement<RuleParameters & { schoolId: SchoolId; groupIds: readonly GroupId[] }>(
+export type KeyCounts = { people: number; withKey: number; unique: number };
+type OfRule<Rule> = Rule & { schoolId: SchoolId; groupIds: readonly GroupId[] };
+
+const count = makeFindOne<KeyCounts, OfRule<RuleParameters>>(
   (params) => sql`
     SELECT count(*) FILTER (WHERE is_wanted)::int AS people,
       count(key) FILTER (WHERE is_wanted)::int AS "withKey",
@@ -143,14 +142,8 @@ const countStatement = statement<RuleParameters & { schoolId: SchoolId; groupIds
   "upstream.countKeys",
 );
 
-export type KeyCounts = { people: number; withKey: number; unique: number };
-
 /** Counts the people who have the field of a rule, and who have it alone. */
-export async function countKeys(
+export const countKeys = (
   db: Queryable,
-  params: { schoolId: SchoolId; groupIds: readonly GroupId[]; rule: Omit<Rule, "ruleClaim"> },
-): Promise<KeyCounts> {
-  const { rule, ...of } = params;
-  const [counts] = await findRows<KeyCounts>(db, countStatement, { ...toRuleParameters(rule), ...of });
-  return counts!;
-}
+  { rule, ...of }: OfRule<{ rule: Omit<Rule, "ruleClaim"> }>,
+): Promise<KeyCounts> => count(db, { ...toRuleParameters(rule), ...of });

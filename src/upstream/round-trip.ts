@@ -3,14 +3,12 @@ import { bucketsOfAddress } from "../accounts/index.ts";
 import { hashOf, openJson, sealJson } from "./sealed-json.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
-import { fields, findRows, insert, join, type Queryable, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, insert, join, pick, type Queryable, sql, table } from "../platform/database/sql.ts";
 import {
   type Bucket,
-  type BucketParameters,
   giveBackSteps,
-  makeForCount,
+  makeFindWithBuckets,
   takeSteps,
-  toBucketParameters,
   undoTake,
 } from "../platform/database/token-bucket.ts";
 import { UpstreamError } from "./failures.ts";
@@ -44,16 +42,10 @@ const openAtOnce = {
 export const hashSecret = (secret: string): Buffer<ArrayBuffer> => Buffer.from(hash("sha256", secret, "buffer"));
 const random = (): string => randomBytes(32).toString("base64url");
 
-const drawSecrets = (): Secrets => ({
-  state: random(),
-  nonce: random(),
-  verifier: random(),
-});
-
 const bucketsOf = (keys: EncryptionKeys, address: string): Bucket[] =>
   bucketsOfAddress(address, openAtOnce, (kind, part) => hashOf(keys, "round trips", kind, part));
 
-type New = BucketParameters & {
+type New = {
   connectionId: ConnectionId;
   stateHash: Buffer;
   browserHash: Buffer;
@@ -65,22 +57,20 @@ type New = BucketParameters & {
 
 const trip = table("upstreamRoundTrip", "trip");
 
-const openStatement = makeForCount((count) =>
-  statement<New>((params) => {
-    const { steps, isDone, count: taken } = takeSteps(params, count);
-    const { connectionId, stateHash, browserHash, purpose, details, expiresAt } = params;
-    const row = {
-      stateHash,
-      connectionId: sql`${connectionId}::uuid`,
-      browserHash,
-      purpose: sql`${purpose}::upstream_purpose`,
-      details,
-      expiresAt,
-    };
-    return sql`WITH ${join(steps)}, opened AS (${insert("upstreamRoundTrip", row, sql`WHERE ${isDone}`)} RETURNING 1)
-      SELECT ${taken} AS taken, EXISTS (SELECT FROM opened) AS opened`;
-  }, `upstream.openRoundTrip.${count}`),
-);
+const openTrip = makeFindWithBuckets<{ taken: number; opened: boolean }, New>((params, count) => {
+  const { steps, isDone, count: taken } = takeSteps(params, count);
+  const { connectionId, stateHash, browserHash, purpose, details, expiresAt } = params;
+  const row = {
+    stateHash,
+    connectionId: sql`${connectionId}::uuid`,
+    browserHash,
+    purpose: sql`${purpose}::upstream_purpose`,
+    details,
+    expiresAt,
+  };
+  return sql`WITH ${join(steps)}, opened AS (${insert("upstreamRoundTrip", row, sql`WHERE ${isDone}`)} RETURNING 1)
+    SELECT ${taken} AS taken, EXISTS (SELECT FROM opened) AS opened`;
+}, "upstream.openRoundTrip");
 
 /** Remembers a browser that goes to the provider. Errors: TOO_MANY for the address. */
 async function openRoundTrip(
@@ -98,8 +88,7 @@ async function openRoundTrip(
   const { connectionId, browser, address, purpose, trip: details, now } = opened;
   const buckets = bucketsOf(keys, address);
   const stateHash = hashSecret(details.state);
-  const params: New = {
-    ...toBucketParameters(buckets),
+  const [row] = await openTrip(pool, buckets, {
     connectionId,
     stateHash,
     browserHash: hashSecret(browser),
@@ -107,8 +96,7 @@ async function openRoundTrip(
     details: sealJson(keys, `round-trip:${stateHash.toString("hex")}`, details),
     now,
     expiresAt: new Date(now.getTime() + roundTripSeconds * 1000),
-  };
-  const [row] = await findRows<{ taken: number; opened: boolean }>(pool, openStatement(buckets.length), params);
+  });
   if (row!.opened) return;
   await undoTake(pool, buckets, row!.taken, now);
   throw new UpstreamError("TOO_MANY");
@@ -118,20 +106,14 @@ type Taken = ConnectionRow & { browserHash: Buffer; purpose: Purpose; details: B
 type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: RoundTrip };
 
 // Deleted before it is checked, so that nobody can use a state twice. Expired states are not accepted.
-const takeStatement = makeForCount((count) =>
-  statement<BucketParameters & { stateHash: Buffer }>((params) => {
-    const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM trip)`);
-    return sql`
+const takeTrip = makeFindWithBuckets<Taken, { stateHash: Buffer }>((params, count) => {
+  const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM trip)`);
+  return sql`
     WITH trip AS (DELETE FROM ${table("upstreamRoundTrip")} WHERE state_hash = ${params.stateHash} RETURNING *),
       ${join(steps)}
-    SELECT ${connectionFields}, ${fields({
-      browserHash: trip.browserHash,
-      purpose: trip.purpose,
-      details: trip.details,
-      expiresAt: trip.expiresAt,
-    })} FROM trip JOIN ${connection} ON ${connection.id} = ${trip.connectionId}`;
-  }, `upstream.takeRoundTrip.${count}`),
-);
+    SELECT ${connectionFields}, ${fields(pick(trip, "browserHash", "purpose", "details", "expiresAt"))}
+    FROM trip JOIN ${connection} ON ${connection.id} = ${trip.connectionId}`;
+}, "upstream.takeRoundTrip");
 
 /** Errors: EXPIRED for a state that is unknown, used or old; OTHER_BROWSER; INVALID_RESPONSE at another connection. */
 export async function takeRoundTrip(
@@ -140,9 +122,7 @@ export async function takeRoundTrip(
   keys: EncryptionKeys,
 ): Promise<TakenRoundTrip> {
   const stateHash = hashSecret(back.state);
-  const buckets = bucketsOf(keys, back.address);
-  const params = { ...toBucketParameters(buckets), stateHash };
-  const [taken] = await findRows<Taken>(db, takeStatement(buckets.length), params);
+  const [taken] = await takeTrip(db, bucketsOf(keys, back.address), { stateHash });
   if (taken === undefined || taken.expiresAt <= back.now) throw new UpstreamError("EXPIRED");
   const { browserHash, purpose, details, expiresAt: _expiresAt, ...row } = taken;
   if (!browserHash.equals(hashSecret(back.browser))) throw new UpstreamError("OTHER_BROWSER");
@@ -176,7 +156,7 @@ export async function goUpstream(
   { connection, start, scopes }: { connection: Known; start: Start; scopes: readonly string[] },
 ): Promise<URL> {
   const { connectionId, browser, address, silent, ...wishes } = start;
-  const secrets = drawSecrets();
+  const secrets: Secrets = { state: random(), nonce: random(), verifier: random() };
   const now = deps.clock();
   const trip = { ...secrets, ...wishes, scopes, startedAt: Math.floor(now.getTime() / 1000) };
   const opened = { connectionId, browser, address, purpose: purposeOf(start), trip, now };

@@ -6,7 +6,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
-import { checkLimit, findRows, sql, statement, table, update, type Queryable } from "../platform/database/sql.ts";
+import { checkLimit, makeRun, sql, table, update, type Queryable } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { keepClaims, type Claims } from "./claims.ts";
 import { connectionNotFound, findConnection, lockConnection } from "./connection.ts";
@@ -134,16 +134,16 @@ export async function closeSetUpLinksIn(tx: Transaction, connectionId: Connectio
 
 const link = table("upstreamSetUpLink", "link");
 
-const countStatement = statement<{ id: SetUpLinkId }>(
+const countOne = makeRun<{ id: SetUpLinkId }>(
   ({ id }) => sql`
     ${update("upstreamSetUpLink", "link", { tests: sql`${link.tests} + 1` })}
-    WHERE ${link.id} = ${id} AND ${link.tests} < ${mostTests} RETURNING 1`,
+    WHERE ${link.id} = ${id} AND ${link.tests} < ${mostTests}`,
   "upstream.countTest",
 );
 
 /** Counts a test sign-in before the roster is looked at. Errors: TEST_LIMIT. */
 export async function countTest(db: Queryable, id: SetUpLinkId): Promise<void> {
-  if ((await findRows(db, countStatement, { id })).length === 0) throw new UpstreamError("TEST_LIMIT");
+  if ((await countOne(db, { id })) === 0) throw new UpstreamError("TEST_LIMIT");
 }
 
 const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;

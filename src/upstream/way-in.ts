@@ -1,7 +1,7 @@
 import type { SchoolId } from "../directory/index.ts";
 import { type Origin, recordAudit } from "../events/index.ts";
 import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
-import { fields, findRows, makeRowLock, searched, sql, statement, table } from "../platform/database/sql.ts";
+import { fields, makeFind, makeRowLock, pick, searched, sql, table } from "../platform/database/sql.ts";
 import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import type { ConnectionId } from "./ids.ts";
@@ -25,12 +25,11 @@ const school = table("school", "school");
 const connection = table("upstreamConnection", "connection");
 const wayIn = table("schoolWayIn", "way_in");
 
-const listStatement = statement<{ schoolId: SchoolId }>(
+const listOn = makeFind<WayIn, { schoolId: SchoolId }>(
   ({ schoolId }) => sql`
     SELECT ${fields<WayIn>({
+      ...pick(connection, "profile", "name"),
       connectionId: connection.id,
-      profile: connection.profile,
-      name: connection.name,
       schoolId: school.id,
       schoolName: school.name,
       localPasswords: sql`coalesce(${wayIn.localPasswords}, true)`,
@@ -43,8 +42,7 @@ const listStatement = statement<{ schoolId: SchoolId }>(
 );
 
 /** The connections of a school that are on. */
-export const listWaysIn = (db: Queryable, schoolId: SchoolId): Promise<WayIn[]> =>
-  findRows<WayIn>(db, listStatement, { schoolId });
+export const listWaysIn = (db: Queryable, schoolId: SchoolId): Promise<WayIn[]> => listOn(db, { schoolId });
 
 const defaults: WayInSettings = { linkName: null, localPasswords: true, emergencyUntil: null };
 
@@ -124,12 +122,11 @@ const mostFound = 20;
 const mostWords = 5;
 
 // Each word is somewhere in the name, the place or the post code; those whose name begins with the first come first.
-const searchStatement = statement<{ words: string[] }>(
+const searchSchools = makeFind<FoundSchool, { words: string[] }>(
   ({ words }) => sql`
     SELECT ${fields<FoundSchool>({
       schoolId: school.id,
-      name: school.name,
-      city: school.city,
+      ...pick(school, "name", "city"),
       linkName: wayIn.linkName,
     })}
     FROM ${school} LEFT JOIN ${wayIn} ON ${wayIn.schoolId} = ${school.id}
@@ -150,7 +147,7 @@ export async function findSchoolsByWords({ pool }: Pick<PrismaDb, "pool">, text:
     .split(/[\s,]+/)
     .filter((word) => word !== "");
   if (words.join("").length < 2) return [];
-  return findRows<FoundSchool>(pool, searchStatement, { words: words.slice(0, mostWords) });
+  return searchSchools(pool, { words: words.slice(0, mostWords) });
 }
 
 export async function findSchoolByLinkName({ prisma }: RecordStore, linkName: string): Promise<FoundSchool | null> {

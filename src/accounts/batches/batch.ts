@@ -4,7 +4,7 @@ import type { PersonId, PersonRole, SchoolId } from "../../directory/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
-import { checkLimit, insert, lockName, run, sql, statement } from "../../platform/database/sql.ts";
+import { checkLimit, insert, lockName, makeRun, sql } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { Prepared } from "../set-secrets.ts";
 
@@ -29,7 +29,7 @@ export const mostInBatch = 3_000;
 const keptDays = 1;
 const againSeconds = 900;
 
-const addPeople = statement<{ batchId: string; people: readonly string[] }>(({ batchId, people }) =>
+const addPeople = makeRun<{ batchId: string; people: readonly string[] }>(({ batchId, people }) =>
   insert(
     "credentialBatchPerson",
     { batchId, personId: sql`given.id` },
@@ -60,7 +60,7 @@ export async function createBatchIn(
   await tx.prisma.credentialBatch.create({
     data: { ...wishes, ...times, id, groupIds: [...groupIds], roles: [...new Set(roles)] },
   });
-  await run(tx, addPeople, { batchId: id, people });
+  await addPeople(tx, { batchId: id, people });
   return id;
 }
 
@@ -167,7 +167,7 @@ export async function closeBatchIn(tx: Transaction, batch: HandedOut): Promise<v
   const { count } = await prisma.credentialBatch.updateMany({ where: { id, handedOutAt: null }, data });
   if (count === 0) throw batchFetched();
   await prisma.credentialBatchPerson.deleteMany({ where: { batchId: id } });
-  await run(tx, addPeople, { batchId: id, people });
+  await addPeople(tx, { batchId: id, people });
 }
 
 /** Opens what `closeBatchIn` kept. Errors: conflict credential_batch_fetched, for another key or after minutes. */

@@ -2,7 +2,7 @@ import type { SchoolId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
-import { findRows, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { makeFind, makeRun, sql, table, update } from "../../platform/database/sql.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { MakeCard } from "../cards/make-card.ts";
@@ -20,7 +20,7 @@ const atOnce = 10;
 const b = table("credentialBatch", "b");
 const w = table("credentialBatch", "w");
 
-const takeBatch = statement<{ now: Date }>(
+const takeBatch = makeFind<{ id: BatchId }, { now: Date }>(
   ({ now }) => sql`
   ${update("credentialBatch", "b", { leaseUntil: sql`clock_timestamp() + interval '1 minute'` })}
   WHERE ${b.id} = (
@@ -35,7 +35,7 @@ type Turn = { batchId: string; readyAt: Date | null };
 /** The column rounds to milliseconds: what ends now could still be leased when it is taken next. */
 const ended = sql`clock_timestamp() - interval '1 millisecond'`;
 
-const endTurn = statement<Turn>(
+const endTurn = makeRun<Turn>(
   ({ batchId, readyAt }) => sql`
   ${update("credentialBatch", "b", { leaseUntil: ended, readyAt })} WHERE ${b.id} = ${batchId}`,
 );
@@ -55,7 +55,7 @@ export function makeCredentialJob(deps: Deps): WorkerJob {
 
 async function prepareSome(deps: Deps, signal: AbortSignal): Promise<boolean> {
   const { db, clock } = deps;
-  const [taken] = await findRows<{ id: BatchId }, { now: Date }>(db.pool, takeBatch, { now: clock() });
+  const [taken] = await takeBatch(db.pool, { now: clock() });
   if (taken === undefined) return false;
   const batch = await db.prisma.credentialBatch.findUnique({ where: { id: taken.id }, omit: { encrypted: true } });
   if (batch === null) return true;
@@ -69,7 +69,7 @@ async function prepareSome(deps: Deps, signal: AbortSignal): Promise<boolean> {
       await tx.prisma.credentialBatchPerson.updateMany({ where: { ...isUnprepared, personId }, data: { encrypted } });
     }
     const left = await tx.prisma.credentialBatchPerson.count({ where: isUnprepared });
-    await run<Turn>(tx, endTurn, { batchId: batch.id, readyAt: left === 0 ? clock() : null });
+    await endTurn(tx, { batchId: batch.id, readyAt: left === 0 ? clock() : null });
   });
   return true;
 }

@@ -5,7 +5,7 @@ import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import type { MadeCard } from "./make-card.ts";
 import { taughtIn } from "./places.ts";
 import type { CardRefusal as StoredRefusal } from "../../../generated/prisma/enums.ts";
-import { fields, sql, type Sql, table, type Value } from "../../platform/database/sql.ts";
+import { fields, pick, sql, type Sql, table, type Value } from "../../platform/database/sql.ts";
 import { findCardRefusal } from "./allowed.ts";
 import { type CardHours, type CardSecondStep, cardSettingsOf, type CardSettingsRow, settingsFrom } from "./settings.ts";
 import { classNamesOf } from "../grades.ts";
@@ -153,16 +153,13 @@ const person = table("person", "holder");
 export const lastCardOf = (personId: Value, now: Value): Sql => sql`(
   SELECT to_json(last_card) FROM (
     SELECT ${fields<LastCardRow>({
-      createdAt: card.createdAt,
-      revokedAt: card.revokedAt,
+      ...pick(card, "createdAt", "revokedAt", "wrongAnswers", "secondStep"),
       refused: sql`(
         SELECT json_build_object('reason', ${tried.refusedFor}, 'at', ${tried.refusedAt}) FROM ${tried}
         WHERE ${tried.personId} = ${card.personId} AND ${tried.schoolId} = ${card.schoolId}
           AND ${tried.refusedAt} > coalesce(${card.lastUsedAt}, '-infinity')
         ORDER BY ${tried.refusedAt} DESC LIMIT 1)`,
       pictures: pictureCodeOf(card.personId),
-      wrongAnswers: card.wrongAnswers,
-      secondStep: card.secondStep,
       isStaff: isOfStaff(card.personId, now),
       classes: classNamesOf(card),
       settings: cardSettingsOf(card.schoolId),

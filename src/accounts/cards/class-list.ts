@@ -4,8 +4,17 @@ import { recordAudit, recordAuditFrom, type Origin } from "../../events/index.ts
 import { hmac } from "../../platform/crypto/seal.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import type { Db, PrismaDb, RecordStore, Transaction } from "../../platform/database/db.ts";
-import { fields, findRows, join, makeFind, makeFindOne, sql, table } from "../../platform/database/sql.ts";
-import { statement, type Sql, type Value } from "../../platform/database/sql.ts";
+import {
+  fields,
+  join,
+  makeFind,
+  makeFindOne,
+  pick,
+  sql,
+  table,
+  type Sql,
+  type Value,
+} from "../../platform/database/sql.ts";
 import {
   giveBackSteps,
   giveTokensBack,
@@ -120,11 +129,9 @@ type Wanted = { id: string | null; codeHash: Buffer | null; now: Date };
 const findOpen = makeFind<OpenRow, Wanted>(
   ({ id, codeHash, now }) => sql`
     SELECT ${fields<OpenRow>({
-      id: list.id,
-      groupId: list.groupId,
+      ...pick(list, "id", "groupId", "endsAt"),
       schoolId: group.schoolId,
       className: group.name,
-      endsAt: list.endsAt,
       settings: cardSettingsOf(group.schoolId),
       pupils: sql`(SELECT coalesce(json_agg(listed), '[]')
         FROM (${selectPupils({ groupId: list.groupId, schoolId: group.schoolId, now })}) AS listed)`,
@@ -203,7 +210,7 @@ type UseParameters = BucketParameters &
   Pick<UsableCard, "schoolId" | "cardId"> & { auditId: string; at: Date; requestId: string | undefined };
 
 // Right pictures give back what their try took, so that a class in which nobody guesses is never slowed.
-const useStatement = statement<UseParameters>((params) => {
+const countUse = makeFind<CountedTry, UseParameters>((params) => {
   const { steps } = giveBackSteps(params, 1, sql`EXISTS (SELECT FROM used)`);
   return sql`
     WITH tried AS (${countTry(params)}),
@@ -237,7 +244,7 @@ export async function signInFromList(
   const use = { ...toBucketParameters(buckets), groupId, schoolId, cardId: card.cardId, auditId: makeUuid(at) };
   const tried = { personId, pictures, key: keys.pictures };
   const answer = await tryPictures(db, tried, { at, requestId }, (params) =>
-    findRows<CountedTry, UseParameters>(db.pool, useStatement, { ...use, ...params, at, requestId }),
+    countUse(db.pool, { ...use, ...params, at, requestId }),
   );
   return answer === "right" ? { kind: "ok", card } : { kind: answer };
 }

@@ -4,7 +4,7 @@ import { checkLines, type SchoolId } from "../../directory/index.ts";
 import { type Origin, recordAudit } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { columnNames, fields, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
+import { columnNames, fields, insert, makeRun, pick, sql, type Sql, table } from "../../platform/database/sql.ts";
 
 export type { CardSecondStep };
 
@@ -39,16 +39,8 @@ const settings = table("cardSettings", "settings");
 export const cardSettingsOf = (schoolId: Sql): Sql => sql`(
   SELECT to_json(found) FROM (
     SELECT ${fields<CardSettingsRow>({
-      enabled: settings.enabled,
-      grades: settings.grades,
-      hoursFrom: settings.hoursFrom,
-      hoursTo: settings.hoursTo,
-      weekdays: settings.weekdays,
-      networks: settings.networks,
-      secondStep: settings.secondStep,
-      printSecondStep: settings.printSecondStep,
-      pictureCodeUpToGrade: settings.pictureCodeUpToGrade,
-      classLists: settings.classLists,
+      ...pick(settings, "enabled", "grades", "hoursFrom", "hoursTo", "weekdays", "networks", "secondStep"),
+      ...pick(settings, "printSecondStep", "pictureCodeUpToGrade", "classLists"),
     })} FROM ${settings} WHERE ${settings.schoolId} = ${schoolId}) found)`;
 
 const none: CardSettings = {
@@ -76,7 +68,7 @@ export async function readCardSettings({ prisma }: RecordStore, schoolId: School
 
 const card = table("loginCard", "c");
 const personColumn = columnNames("voidSignIn", "personId");
-const voidCards = statement<{ schoolId: SchoolId }>(
+const voidCards = makeRun<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
     ${insert(
       "voidSignIn",
@@ -125,7 +117,7 @@ export async function writeCardSettings(
     hoursTo: hours?.to ?? null,
   };
   await tx.prisma.cardSettings.upsert({ where: { schoolId }, create: { schoolId, ...row }, update: row });
-  if (!enabled) await run(tx, voidCards, { schoolId });
+  if (!enabled) await voidCards(tx, { schoolId });
   await recordAudit(tx, { ...origin, action: "card_settings_changed", schoolId });
 }
 

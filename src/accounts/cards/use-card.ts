@@ -4,19 +4,16 @@ import { gradeOfNames, type PersonId, type SchoolId } from "../../directory/inde
 import { recordAudit, recordAuditFrom } from "../../events/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../../platform/database/db.ts";
-import { asynchronous, empty, fields, findRows, join, run, sql, statement } from "../../platform/database/sql.ts";
-import { table, update } from "../../platform/database/sql.ts";
+import { asynchronous, empty, fields, join, makeRun, pick, sql, table, update } from "../../platform/database/sql.ts";
 import type { Parameters, Sql, Value } from "../../platform/database/sql.ts";
 import {
   giveBackSteps,
   giveTokensBack,
-  makeForCount,
+  makeFindWithBuckets,
   secondsUntil,
   takeSteps,
-  toBucketParameters,
   undoTake,
   type Bucket,
-  type BucketParameters,
 } from "../../platform/database/token-bucket.ts";
 import { bucketsOfAddress, makeKeyMaker } from "../login/known-devices.ts";
 import { addressBuckets } from "../login/limits.ts";
@@ -72,12 +69,9 @@ const selectFound = (of: Sql, { now, taken }: { now: Value; taken: Sql }): Sql =
   SELECT ${fields<FoundRow>({
     taken,
     cardId: card.id,
-    personId: card.personId,
-    schoolId: card.schoolId,
+    ...pick(card, "personId", "schoolId", "secondStep", "secondStepHash"),
     firstName: person.firstCall,
     generation: credential.generation,
-    secondStep: card.secondStep,
-    secondStepHash: card.secondStepHash,
     pictures: pictureCodeOf(card.personId),
     isRevoked: sql`${card.revokedAt} IS NOT NULL`,
     isValid: sql`${card.revokedAt} IS NULL AND ${person.homeSchoolId} = ${card.schoolId}
@@ -90,15 +84,13 @@ const selectFound = (of: Sql, { now, taken }: { now: Value; taken: Sql }): Sql =
     LEFT JOIN ${person} ON ${person.id} = ${card.personId}
     LEFT JOIN ${credential} ON ${credential.personId} = ${card.personId}`;
 
-/** Statements, by the number of buckets, that take from the buckets and find the card of `condition`. */
+/** Makes a function that takes from the buckets and finds the card of `condition`. */
 const makeFind = <Params extends object>(name: string, condition: (params: Parameters<Params>) => Sql) =>
-  makeForCount((count) =>
-    statement<Params & BucketParameters & { now: Date }>((params) => {
-      const { steps, count: taken } = takeSteps(params, count);
-      const found = selectFound(condition(params), { now: params.now, taken });
-      return sql`${count === 0 ? empty : sql`WITH ${join(steps)}`} ${found}`;
-    }, `${name}.${count}`),
-  );
+  makeFindWithBuckets<FoundRow, Params & { now: Date }>((params, count) => {
+    const { steps, count: taken } = takeSteps(params, count);
+    const found = selectFound(condition(params), { now: params.now, taken });
+    return sql`${count === 0 ? empty : sql`WITH ${join(steps)}`} ${found}`;
+  }, name);
 
 const findByToken = makeFind<{ tokenHash: Buffer }>(
   "sign-in-card-find",
@@ -118,8 +110,7 @@ export async function checkCardOf(
   db: Db,
   { personId, schoolId, buckets, ...use }: CardOf & Omit<Use, "token"> & { buckets: Bucket[] },
 ): Promise<CardCheck | Slowed> {
-  const params = { ...toBucketParameters(buckets), personId, schoolId, now: use.at };
-  const [row] = await findRows<FoundRow>(db.pool, findOfPerson(buckets.length), params);
+  const [row] = await findOfPerson(db.pool, buckets, { personId, schoolId, now: use.at });
   const check = judge(row!, use);
   if (check.kind === "usable") return row!.taken === buckets.length ? check : slow(db, row!, buckets, use.at);
   await giveTokensBack(db.pool, buckets.slice(0, row!.taken));
@@ -145,12 +136,11 @@ export async function checkCardUse(db: Db, { key, ...use }: Use & { key: Buffer 
 }
 
 async function findCard(db: Db, { token, at: now }: Use, buckets: Bucket[]): Promise<FoundRow> {
-  const params = { ...toBucketParameters(buckets), tokenHash: hashCardToken(token), now };
-  const [row] = await findRows<FoundRow>(db.pool, findByToken(buckets.length), params);
+  const [row] = await findByToken(db.pool, buckets, { tokenHash: hashCardToken(token), now });
   return row!;
 }
 
-const recordRefusal = statement<{ cardId: CardId; at: Date; reason: CardRefusalReason }>(
+const recordRefusal = makeRun<{ cardId: CardId; at: Date; reason: CardRefusalReason }>(
   ({ cardId, at, reason }) => sql`
     ${update("loginCard", "card", { refusedAt: at, refusedFor: reason })} WHERE ${card.id} = ${cardId}`,
   "sign-in-card-refused",
@@ -169,7 +159,7 @@ async function judgeUse(db: Db, row: FoundRow, use: Use): Promise<CardCheck> {
   const { cardId, isRevoked } = row;
   if (check.kind !== "refused" || cardId === null) return check;
   const reason = isRevoked === true ? "REVOKED" : recordedReasons.get(check.reason);
-  if (reason !== undefined) await run(db.pool, recordRefusal, { cardId, at: use.at, reason });
+  if (reason !== undefined) await recordRefusal(db.pool, { cardId, at: use.at, reason });
   return check;
 }
 
@@ -214,39 +204,27 @@ export async function checkAnswer(
   return "ended";
 }
 
-type UseParameters = BucketParameters &
-  Pick<UsableCard, "cardId" | "personId" | "schoolId"> & {
-    auditId: string;
-    at: Date;
-    triedAt: Date;
-    requestId: string | undefined;
-  };
+type CardUse = { at: Date; triedAt: Date; address: string; key: Buffer; requestId: string | undefined };
+type UseParameters = Pick<UsableCard, "cardId" | "personId" | "schoolId"> &
+  Pick<CardUse, "at" | "triedAt" | "requestId"> & { auditId: string };
 
 // A success gives back what its try took from the address, so that a school behind one address is not slowed down.
 // Pictures can be sent again after the sign-in; a card that was used since its try gives nothing back.
-const useStatement = makeForCount((count) =>
-  statement<UseParameters>((params) => {
-    const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM used WHERE is_first)`);
-    return sql`
-      WITH used AS (
-        ${update("loginCard", "card", {
-          lastUsedAt: params.at,
-          wrongAnswers: 0,
-          refusedAt: sql`NULL`,
-          refusedFor: sql`NULL`,
-        })}
-        FROM (SELECT ${before.id}, coalesce(${before.lastUsedAt} < ${params.triedAt}, true) AS is_first
-          FROM ${before} WHERE ${before.id} = ${params.cardId} FOR UPDATE) AS tried
-        WHERE ${card.id} = tried.id AND ${card.revokedAt} IS NULL
-        RETURNING ${params.auditId}::uuid AS id, ${params.at}::timestamptz AS at, NULL::text AS client_id,
-          ${params.personId}::uuid AS person_id, ${params.schoolId}::uuid AS school_id, ${params.requestId}::text AS request_id,
-          json_build_object('cardId', ${params.cardId}::uuid) AS detail, is_first),
-      ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "login_card_used", ["schoolId", "detail"])})`])}
-      SELECT FROM used WHERE ${asynchronous}`;
-  }, `sign-in-card-use.${count}`),
-);
-
-type CardUse = { at: Date; triedAt: Date; address: string; key: Buffer; requestId: string | undefined };
+const recordUse = makeFindWithBuckets<Record<string, never>, UseParameters>((params, count) => {
+  const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM used WHERE is_first)`);
+  const none = sql`NULL`;
+  return sql`
+    WITH used AS (
+      ${update("loginCard", "card", { lastUsedAt: params.at, wrongAnswers: 0, refusedAt: none, refusedFor: none })}
+      FROM (SELECT ${before.id}, coalesce(${before.lastUsedAt} < ${params.triedAt}, true) AS is_first
+        FROM ${before} WHERE ${before.id} = ${params.cardId} FOR UPDATE) AS tried
+      WHERE ${card.id} = tried.id AND ${card.revokedAt} IS NULL
+      RETURNING ${params.auditId}::uuid AS id, ${params.at}::timestamptz AS at, NULL::text AS client_id,
+        ${params.personId}::uuid AS person_id, ${params.schoolId}::uuid AS school_id, ${params.requestId}::text AS request_id,
+        json_build_object('cardId', ${params.cardId}::uuid) AS detail, is_first),
+    ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "login_card_used", ["schoolId", "detail"])})`])}
+    SELECT FROM used WHERE ${asynchronous}`;
+}, "sign-in-card-use");
 
 /** Records that a card signs in, after a try that `checkCardUse` counted. Returns false if it was revoked meanwhile. */
 export async function recordCardUse(
@@ -254,9 +232,8 @@ export async function recordCardUse(
   { cardId, personId, schoolId }: UsableCard,
   { at, triedAt, address, key, requestId }: CardUse,
 ): Promise<boolean> {
-  const places = placesOf(address, key);
   const params = { cardId, personId, schoolId, at, triedAt, requestId, auditId: makeUuid(at) };
-  return (await run(db.pool, useStatement(places.length), { ...params, ...toBucketParameters(places) })) === 1;
+  return (await recordUse(db.pool, placesOf(address, key), params)).length === 1;
 }
 
 const cardBucket = { capacity: 20, refillSeconds: 600 };

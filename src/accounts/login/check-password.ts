@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { Db } from "../../platform/database/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { fields, makeFindOne, pick, sql, table } from "../../platform/database/sql.ts";
 import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import { makeBoundedByKey } from "./bounded.ts";
 import { hashAside } from "./hash-aside.ts";
@@ -179,14 +179,11 @@ const known = table("signInPlace", "known");
 const factor = table("secondFactor", "factor");
 
 // One row whether or not the user name exists, so that both take the same time.
-const findByUsername = statement<Omit<Asked, "username"> & { username: string | null }>(
+const findByUsername = makeFindOne<FoundRow, Omit<Asked, "username"> & { username: string | null }>(
   ({ username, device, now, hasPasskeys }) => sql`
     SELECT ${fields<FoundRow>({
-      personId: credential.personId,
+      ...pick(credential, "personId", "passwordHash", "generation", "mustChange"),
       homeSchoolId: person.homeSchoolId,
-      passwordHash: credential.passwordHash,
-      generation: credential.generation,
-      mustChange: credential.mustChange,
       isAllowed: mayUsePassword(person, now),
       hasFactor: sql`EXISTS (SELECT FROM ${factor} WHERE ${factor.personId} = ${credential.personId})`,
       passkeyRule: sql`CASE WHEN ${hasPasskeys} AND ${credential.passkeyDeclinedAt} IS NULL AND NOT EXISTS (
@@ -206,30 +203,10 @@ type Asked = { username: string; device: Buffer; now: Date; hasPasskeys: boolean
 async function findCredential(db: Db, { username, ...rest }: Asked): Promise<Found> {
   // PostgreSQL accepts no NUL character, and no user name has one.
   const params = { username: username.includes("\0") ? null : username, ...rest };
-  const [row] = await findRows<FoundRow>(db.pool, findByUsername, params);
-  const {
-    personId,
-    homeSchoolId,
-    passwordHash,
-    generation,
-    mustChange,
-    isAllowed,
-    hasFactor,
-    passkeyRule,
-    ...devices
-  } = row!;
-  const isFound = personId !== null && passwordHash !== null && generation !== null && mustChange !== null;
-  const credential = isFound
-    ? {
-        personId,
-        homeSchoolId,
-        passwordHash,
-        generation,
-        mustChange,
-        isAllowed: isAllowed === true,
-        hasFactor: hasFactor === true,
-        passkeyRule,
-      }
-    : null;
-  return { ...devices, personId, credential };
+  const { isOwnDevice, isKnownDevice, ...found } = await findByUsername(db.pool, params);
+  const { personId, passwordHash, isAllowed, hasFactor } = found;
+  // The other columns of a credential are never null.
+  const isFound = personId !== null && passwordHash !== null;
+  const credential = { ...found, isAllowed: isAllowed === true, hasFactor: hasFactor === true } as Credential;
+  return { isOwnDevice, isKnownDevice, personId, credential: isFound ? credential : null };
 }

@@ -1,6 +1,6 @@
 import { checkText, type PersonId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
-import { columnNames, insert, type Queryable, run, sql, statement } from "../../platform/database/sql.ts";
+import { columnNames, insert, makeRun, type Queryable, sql } from "../../platform/database/sql.ts";
 import { foldText } from "../../platform/text/likeness.ts";
 
 /** Width, case and surrounding space do not matter. */
@@ -11,7 +11,7 @@ type Row = { personId: PersonId; username: string; passwordHash: string; mustCha
 const excluded = (field: keyof Row) =>
   sql`${columnNames("credential", field)} = excluded.${columnNames("credential", field)}`;
 
-const upsertCredential = statement<Row>(({ personId, username, passwordHash, mustChange, updatedAt }) => {
+const upsertCredential = makeRun<Row>(({ personId, username, passwordHash, mustChange, updatedAt }) => {
   const row = insert("credential", { personId, username, passwordHash, mustChange, updatedAt });
   return sql`
     ${row} ON CONFLICT (${columnNames("credential", "personId")}) DO UPDATE
@@ -27,9 +27,7 @@ export async function writeCredential(
   { personId, username, passwordHash, mustChange = false, now }: NewCredential,
 ): Promise<void> {
   const folded = foldUsername(checkText("username", username, 255));
-  await run(tx, upsertCredential, { personId, username: folded, passwordHash, mustChange, updatedAt: now }).catch(
-    explain,
-  );
+  await upsertCredential(tx, { personId, username: folded, passwordHash, mustChange, updatedAt: now }).catch(explain);
 }
 
 function explain(error: unknown): never {

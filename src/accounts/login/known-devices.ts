@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { PersonId } from "../../directory/index.ts";
-import { columnNames, findRows, insert, sql, statement, table } from "../../platform/database/sql.ts";
+import { columnNames, insert, makeFindOne, sql, table } from "../../platform/database/sql.ts";
 import type { Sql, Value, Queryable } from "../../platform/database/sql.ts";
 import type { Bucket } from "../../platform/database/token-bucket.ts";
 import { hmac } from "../../platform/crypto/seal.ts";
@@ -46,7 +46,7 @@ const mine = table("affiliation", "mine");
 const theirs = table("affiliation", "theirs");
 const credential = table("credential");
 
-const findWhetherKnown = statement<{ personId: PersonId; address: Buffer }>(
+const findWhetherKnown = makeFindOne<{ isKnown: boolean }, { personId: PersonId; address: Buffer }>(
   ({ personId, address }) => sql`
     SELECT EXISTS (SELECT FROM ${known} WHERE ${known.personId} = ${personId} AND ${known.device} = ${address})
       OR (SELECT count(*) FROM (
@@ -58,10 +58,8 @@ const findWhetherKnown = statement<{ personId: PersonId; address: Buffer }>(
 );
 
 /** Whether the person, or several people of their school, signed in from the address before. */
-export async function isAddressOf(db: Queryable, personId: PersonId, address: Buffer): Promise<boolean> {
-  const [row] = await findRows<{ isKnown: boolean }>(db, findWhetherKnown, { personId, address });
-  return row?.isKnown ?? false;
-}
+export const isAddressOf = async (db: Queryable, personId: PersonId, address: Buffer): Promise<boolean> =>
+  (await findWhetherKnown(db, { personId, address })).isKnown;
 
 /** The devices used last are kept, because a browser that drops its cookies is a new device each time. */
 const devicesPerPerson = 50;

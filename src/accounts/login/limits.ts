@@ -1,15 +1,13 @@
 import type { PersonId } from "../../directory/index.ts";
-import { asynchronous, fields, findRows, join, run, sql, statement } from "../../platform/database/sql.ts";
+import { asynchronous, fields, join, sql } from "../../platform/database/sql.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import {
   type Bucket,
-  type BucketParameters,
   giveBackSteps,
   giveTokensBack,
-  makeForCount,
+  makeFindWithBuckets,
   takeSteps,
   takeToken,
-  toBucketParameters,
   undoTake,
 } from "../../platform/database/token-bucket.ts";
 import { bucketsOfAddress, countedAddress, type MakeKey, rememberDevices } from "./known-devices.ts";
@@ -84,7 +82,9 @@ export type Taken = { buckets: Bucket[]; limits: [origin: RateLimit, account?: R
 export async function takeLimits(db: Queryable, { origin, shared }: Limits, now: Date): Promise<Taken | Date> {
   if (shared === null) return (await takeTry(db, origin, now)) ?? { buckets: [], limits: [origin], heldUntil: null };
   const { buckets, account, heldUp } = shared;
-  const { taken, isAccountTaken, isOriginTaken } = await takeTogether(db, { buckets, account, origin }, now);
+  const keys = { accountKey: account.key, originKey: origin.key, personId: origin.personId };
+  const [row] = await takeTogether(db, buckets, { ...keys, now });
+  const { taken, isAccountTaken, isOriginTaken } = row!;
   if (isOriginTaken) return { buckets, limits: [origin, account], heldUntil: null };
   if (taken < buckets.length) return takeHeldUp(db, heldUp, [], await undoTake(db, buckets, taken, now), now);
   if (!isAccountTaken) return takeHeldUp(db, heldUp, buckets, await findTryWait(db, account, now), now);
@@ -96,40 +96,23 @@ export async function takeLimits(db: Queryable, { origin, shared }: Limits, now:
 type TakenTogether = { taken: number; isAccountTaken: boolean; isOriginTaken: boolean };
 type TryParameters = { accountKey: Buffer; originKey: Buffer; personId: PersonId | null; now: Date };
 
-const takeStatement = makeForCount((count) =>
-  statement<BucketParameters & TryParameters>((params) => {
-    const { steps, isDone, count: taken } = takeSteps(params, count);
-    const { personId, now } = params;
-    const account = { ...accountLimit, key: params.accountKey, everywhere: sql`true`, personId, now };
-    const origin = { ...originLimit, key: params.originKey, everywhere: sql`false`, personId, now };
-    return sql`
-      WITH ${join([
-        ...steps,
-        sql`account AS (${countTry(account, isDone)})`,
-        sql`origin AS (${countTry(origin, sql`EXISTS (SELECT FROM account)`)})`,
-      ])}
-      SELECT ${fields<TakenTogether>({
-        taken,
-        isAccountTaken: sql`EXISTS (SELECT FROM account)`,
-        isOriginTaken: sql`EXISTS (SELECT FROM origin)`,
-      })}`;
-  }, `sign-in-limits-take.${count}`),
-);
-
-async function takeTogether(
-  db: Queryable,
-  { buckets, account, origin }: { buckets: Bucket[]; account: RateLimit; origin: RateLimit },
-  now: Date,
-): Promise<TakenTogether> {
-  const [row] = await findRows<TakenTogether>(db, takeStatement(buckets.length), {
-    ...toBucketParameters(buckets),
-    accountKey: account.key,
-    originKey: origin.key,
-    personId: origin.personId,
-    now,
-  });
-  return row!;
-}
+const takeTogether = makeFindWithBuckets<TakenTogether, TryParameters>((params, count) => {
+  const { steps, isDone, count: taken } = takeSteps(params, count);
+  const { personId, now } = params;
+  const account = { ...accountLimit, key: params.accountKey, everywhere: sql`true`, personId, now };
+  const origin = { ...originLimit, key: params.originKey, everywhere: sql`false`, personId, now };
+  return sql`
+    WITH ${join([
+      ...steps,
+      sql`account AS (${countTry(account, isDone)})`,
+      sql`origin AS (${countTry(origin, sql`EXISTS (SELECT FROM account)`)})`,
+    ])}
+    SELECT ${fields<TakenTogether>({
+      taken,
+      isAccountTaken: sql`EXISTS (SELECT FROM account)`,
+      isOriginTaken: sql`EXISTS (SELECT FROM origin)`,
+    })}`;
+}, "sign-in-limits-take");
 
 async function takeHeldUp(
   db: Queryable,
@@ -151,33 +134,26 @@ export async function giveLimitsBack(db: Queryable, { buckets, limits }: Taken):
 }
 
 type Success = { personId: PersonId; generation: number; devices: Buffer[]; now: Date };
-type SuccessParameters = BucketParameters & Success & { originKey: Buffer; accountKey: Buffer | null };
+type SuccessParameters = Success & { originKey: Buffer; accountKey: Buffer | null };
 
 // Locks the credential first, as ending sign-ins does; then the limits in the order of a try.
-const succeedStatement = makeForCount((count) =>
-  statement<SuccessParameters>((params) => {
-    const { standing, seen, forgotten } = rememberDevices(params);
-    const { steps, isDone } = giveBackSteps(params, count, sql`(SELECT count(*) FROM standing) >= 0`);
-    return sql`
-      WITH ${join([
-        sql`standing AS MATERIALIZED (${standing})`,
-        ...steps,
-        sql`account AS (${uncountTry(params.accountKey, isDone)})`,
-        sql`origin AS (${forgetTriesBy(params.originKey, sql`(SELECT count(*) FROM account) >= 0`)})`,
-        sql`seen AS (${seen(sql`standing`, sql`(SELECT count(*) FROM origin) >= 0`)})`,
-        sql`forgotten AS (${forgotten(sql`seen`)})`,
-      ])}
-      SELECT FROM standing WHERE ${asynchronous}`;
-  }, `sign-in-succeed.${count}`),
-);
+const succeed = makeFindWithBuckets<Record<string, never>, SuccessParameters>((params, count) => {
+  const { standing, seen, forgotten } = rememberDevices(params);
+  const { steps, isDone } = giveBackSteps(params, count, sql`(SELECT count(*) FROM standing) >= 0`);
+  return sql`
+    WITH ${join([
+      sql`standing AS MATERIALIZED (${standing})`,
+      ...steps,
+      sql`account AS (${uncountTry(params.accountKey, isDone)})`,
+      sql`origin AS (${forgetTriesBy(params.originKey, sql`(SELECT count(*) FROM account) >= 0`)})`,
+      sql`seen AS (${seen(sql`standing`, sql`(SELECT count(*) FROM origin) >= 0`)})`,
+      sql`forgotten AS (${forgotten(sql`seen`)})`,
+    ])}
+    SELECT FROM standing WHERE ${asynchronous}`;
+}, "sign-in-succeed");
 
 /** Gives back what a successful try took, forgets failed ones and, unless the sign-in was ended, remembers devices. */
 export async function recordSuccess(db: Queryable, { buckets, limits }: Taken, success: Success): Promise<void> {
   const [origin, account] = limits;
-  await run(db, succeedStatement(buckets.length), {
-    ...toBucketParameters(buckets),
-    ...success,
-    originKey: origin.key,
-    accountKey: account?.key ?? null,
-  });
+  await succeed(db, buckets, { ...success, originKey: origin.key, accountKey: account?.key ?? null });
 }

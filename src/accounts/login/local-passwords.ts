@@ -1,5 +1,5 @@
 import type { PersonId } from "../../directory/index.ts";
-import { findRows, type Queryable, sql, statement, table, type Sql, type Value } from "../../platform/database/sql.ts";
+import { makeFindOne, type Queryable, sql, table, type Sql, type Value } from "../../platform/database/sql.ts";
 import { mayAlwaysUsePassword } from "../../staff/index.ts";
 
 const v_way = table("schoolWayIn", "v_way");
@@ -22,12 +22,10 @@ export const mayUsePasswordOf = (personId: Value, now: Value): Sql =>
 
 type Asked = { personId: PersonId; now: Date };
 
-const selectMay = statement<Asked>(
+const selectMay = makeFindOne<{ mayUse: boolean | null }, Asked>(
   ({ personId, now }) => sql`SELECT ${mayUsePasswordOf(personId, now)} AS "mayUse"`,
   "find-may-use-password",
 );
 
-export async function findMayUsePassword(db: Queryable, asked: Asked): Promise<boolean> {
-  const [found] = await findRows<{ mayUse: boolean }, Asked>(db, selectMay, asked);
-  return found?.mayUse === true;
-}
+export const findMayUsePassword = async (db: Queryable, asked: Asked): Promise<boolean> =>
+  (await selectMay(db, asked)).mayUse === true;

@@ -1,16 +1,6 @@
 import type { PersonId } from "../../directory/index.ts";
 import { isTooFarAhead } from "../../platform/database/token-bucket.ts";
-import {
-  columnNames,
-  findRows,
-  insert,
-  makeRun,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-} from "../../platform/database/sql.ts";
+import { columnNames, insert, makeFind, makeRun, sql, table, update } from "../../platform/database/sql.ts";
 import type { Queryable, Sql, Value } from "../../platform/database/sql.ts";
 
 /** The first `free` failed tries cost no wait; each further one doubles it, up to the longest. */
@@ -66,9 +56,9 @@ export function countTry(params: { readonly [Name in keyof Try]: Value | number 
     RETURNING 1`;
 }
 
-const takeTryStatement = statement<Try>((params) => countTry(params, sql`true`), "sign-in-limit-take");
+const countOne = makeRun<Try>((params) => countTry(params, sql`true`), "sign-in-limit-take");
 
-const findWait = statement<{ key: Buffer }>(
+const findWait = makeFind<{ waitUntil: Date }, { key: Buffer }>(
   ({ key }) => sql`SELECT ${limit.waitUntil} AS "waitUntil" FROM ${limit} WHERE ${limit.key} = ${key}`,
   "sign-in-limit-wait",
 );
@@ -76,13 +66,11 @@ const findWait = statement<{ key: Buffer }>(
 /** Counts a try as failed before it is made; `giveTryBack` undoes that. Returns until when to wait if it did not. */
 export async function takeTry(db: Queryable, limited: RateLimit, now: Date): Promise<Date | null> {
   const { kind, ...rest } = limited;
-  return (await run(db, takeTryStatement, { ...kind, ...rest, now })) === 1 ? null : findTryWait(db, limited, now);
+  return (await countOne(db, { ...kind, ...rest, now })) === 1 ? null : findTryWait(db, limited, now);
 }
 
-export async function findTryWait(db: Queryable, { key }: RateLimit, now: Date): Promise<Date> {
-  const [waiting] = await findRows<{ waitUntil: Date }>(db, findWait, { key });
-  return waiting?.waitUntil ?? now;
-}
+export const findTryWait = async (db: Queryable, { key }: RateLimit, now: Date): Promise<Date> =>
+  (await findWait(db, { key }))[0]?.waitUntil ?? now;
 
 /** SQL: undoes a try, and the wait that it began. */
 export const uncountTry = (key: Value, condition: Sql): Sql => sql`
@@ -109,7 +97,7 @@ export const waitsOf = (personId: Value, now: Value): Sql => sql`(
   FROM ${limit} WHERE ${limit.personId} = ${personId} AND ${limit.waitUntil} > ${now}::timestamptz)`;
 
 // The account first, as in a try that takes both.
-const forgetAll = statement<{ personIds: readonly PersonId[] }>(
+const forgetAll = makeRun<{ personIds: readonly PersonId[] }>(
   ({ personIds }) => sql`
     DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
       SELECT ${limit.key} FROM ${limit} WHERE ${limit.personId} = ANY (${personIds}::uuid[]) ORDER BY ${limit.everywhere} DESC, ${limit.key} FOR UPDATE))`,
@@ -118,7 +106,7 @@ const forgetAll = statement<{ personIds: readonly PersonId[] }>(
 
 /** Forgets the failed tries at the accounts of people. Returns how many limits they had. */
 export const forgetTriesOf = (tx: Queryable, personIds: readonly PersonId[]): Promise<number> =>
-  run(tx, forgetAll, { personIds });
+  forgetAll(tx, { personIds });
 
 type WrongPassword = { key: Buffer; personId: PersonId | null; now: Date };
 

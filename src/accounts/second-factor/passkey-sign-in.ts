@@ -5,17 +5,14 @@ import { recordAuditFrom } from "../../events/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { makeSealed } from "../../platform/crypto/seal.ts";
 import type { Db } from "../../platform/database/db.ts";
-import { asynchronous, fields, findRows, join, run, sql, statement } from "../../platform/database/sql.ts";
-import { table, update } from "../../platform/database/sql.ts";
+import { asynchronous, fields, join, pick, sql, table, update } from "../../platform/database/sql.ts";
 import {
   type Bucket,
-  type BucketParameters,
   giveBackSteps,
-  makeForCount,
+  makeFindWithBuckets,
   secondsUntil,
   singleUse,
   takeSteps,
-  toBucketParameters,
   undoTake,
 } from "../../platform/database/token-bucket.ts";
 import { bucketsOfAddress, makeKeyMaker } from "../login/known-devices.ts";
@@ -75,27 +72,23 @@ const factor = table("secondFactor", "factor");
 const person = table("person");
 const credential = table("credential");
 
-const findStatement = makeForCount((count) =>
-  statement<BucketParameters & { credentialId: string; now: Date }>((params) => {
-    const { steps, count: taken } = takeSteps(params, count);
-    return sql`
-      WITH ${join(steps)}
-      SELECT ${fields<FoundRow>({
-        taken,
-        id: factor.id,
-        personId: factor.personId,
-        publicKey: factor.publicKey,
-        counter: sql`${factor.counter}::float8`,
-        homeSchoolId: person.homeSchoolId,
-        generation: credential.generation,
-        isAllowed: mayUsePassword(person, params.now),
-        rule: passkeyRuleOf(person),
-      })}
-      FROM (SELECT) AS once LEFT JOIN (${factor} JOIN ${person} ON ${person.id} = ${factor.personId} AND ${person.status} = 'ACTIVE'
-          JOIN ${credential} ON ${credential.personId} = ${factor.personId})
-        ON ${factor.credentialId} = ${params.credentialId} AND ${factor.kind} = 'PASSKEY'`;
-  }, `sign-in-passkey-find.${count}`),
-);
+const findPasskey = makeFindWithBuckets<FoundRow, { credentialId: string; now: Date }>((params, count) => {
+  const { steps, count: taken } = takeSteps(params, count);
+  return sql`
+    WITH ${join(steps)}
+    SELECT ${fields<FoundRow>({
+      taken,
+      ...pick(factor, "id", "personId", "publicKey"),
+      counter: sql`${factor.counter}::float8`,
+      homeSchoolId: person.homeSchoolId,
+      generation: credential.generation,
+      isAllowed: mayUsePassword(person, params.now),
+      rule: passkeyRuleOf(person),
+    })}
+    FROM (SELECT) AS once LEFT JOIN (${factor} JOIN ${person} ON ${person.id} = ${factor.personId} AND ${person.status} = 'ACTIVE'
+        JOIN ${credential} ON ${credential.personId} = ${factor.personId})
+      ON ${factor.credentialId} = ${params.credentialId} AND ${factor.kind} = 'PASSKEY'`;
+}, "sign-in-passkey-find");
 
 type Use = { form: string; answer: Answer; address: string; requestId: string | undefined };
 
@@ -110,8 +103,7 @@ export async function checkPasskeySignIn(deps: Deps & { db: Db }, use: Use): Pro
   const makeKey = makeKeyMaker(secrets.secondFactor);
   const places = bucketsOfAddress(use.address, addressBuckets, (kind, part) => makeKey(`passkey ${kind}`, part));
   const buckets = [...places, singleUse(makeKey("passkey challenge", kept.challenge), challengeSeconds)];
-  const params = { ...toBucketParameters(buckets), credentialId: response.id, now };
-  const [row] = await findRows<FoundRow, typeof params>(db.pool, findStatement(buckets.length), params);
+  const [row] = await findPasskey(db.pool, buckets, { credentialId: response.id, now });
   const { taken, ...found } = row!;
   if (taken < places.length)
     return { kind: "slowed", retryAfterSeconds: secondsUntil(await undoTake(db.pool, buckets, taken, now), now) };
@@ -136,40 +128,24 @@ async function signInWith(
   if (!isAllowed) return { kind: "not_used", homeSchoolId };
   if (!mayUsePasskey(rule)) return { kind: "no_passkeys" };
   const params = { id, personId, homeSchoolId, before, counter, now, requestId, auditId: makeUuid(now) };
-  const used = await run(deps.db.pool, useStatement(places.length), { ...params, ...toBucketParameters(places) });
-  if (used === 0) return { kind: "passkey_refused" };
-  return {
-    kind: "ok",
-    personId,
-    generation,
-    homeSchoolId,
-    amr: passkeyMethods(credentialDeviceType === "multiDevice"),
-  };
+  if ((await recordUse(deps.db.pool, places, params)).length === 0) return { kind: "passkey_refused" };
+  const amr = passkeyMethods(credentialDeviceType === "multiDevice");
+  return { kind: "ok", personId, generation, homeSchoolId, amr };
 }
 
-type UseParameters = BucketParameters & {
-  id: string;
-  personId: PersonId;
-  homeSchoolId: SchoolId | null;
-  before: number;
-  counter: number;
-  now: Date;
-  requestId: string | undefined;
-  auditId: string;
-};
+type UseParameters = Pick<Passkey, "id" | "personId" | "homeSchoolId" | "counter"> &
+  Pick<Checked, "now" | "requestId"> & { before: number; auditId: string };
 
 // A success gives back what its try took, so that a school behind one address is not slowed down.
-const useStatement = makeForCount((count) =>
-  statement<UseParameters>((params) => {
-    const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM used)`);
-    return sql`
-      WITH used AS (
-        ${update("secondFactor", "factor", { counter: sql`${params.counter}::bigint`, lastUsedAt: params.now })}
-        WHERE ${factor.id} = ${params.id} AND ${factor.counter} = ${params.before}::bigint
-        RETURNING ${params.auditId}::uuid AS id, ${params.now}::timestamptz AS at, NULL::text AS client_id,
-          ${params.personId}::uuid AS person_id, ${params.homeSchoolId}::uuid AS school_id, ${params.requestId}::text AS request_id,
-          json_build_object('factorId', ${params.id}::uuid) AS detail),
-      ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "passkey_used", ["schoolId", "detail"])})`])}
-      SELECT FROM used WHERE ${asynchronous}`;
-  }, `sign-in-passkey-use.${count}`),
-);
+const recordUse = makeFindWithBuckets<Record<string, never>, UseParameters>((params, count) => {
+  const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM used)`);
+  return sql`
+    WITH used AS (
+      ${update("secondFactor", "factor", { counter: sql`${params.counter}::bigint`, lastUsedAt: params.now })}
+      WHERE ${factor.id} = ${params.id} AND ${factor.counter} = ${params.before}::bigint
+      RETURNING ${params.auditId}::uuid AS id, ${params.now}::timestamptz AS at, NULL::text AS client_id,
+        ${params.personId}::uuid AS person_id, ${params.homeSchoolId}::uuid AS school_id, ${params.requestId}::text AS request_id,
+        json_build_object('factorId', ${params.id}::uuid) AS detail),
+    ${join([...steps, sql`recorded AS (${recordAuditFrom(sql`used`, "passkey_used", ["schoolId", "detail"])})`])}
+    SELECT FROM used WHERE ${asynchronous}`;
+}, "sign-in-passkey-use");

@@ -3,7 +3,7 @@ import type { SecondFactorKind } from "../../../generated/prisma/enums.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { type Origin, recordAuditLines } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
-import { checkLimit, findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { checkLimit, makeFind, sql, table } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { recordAtHome } from "../record-at-home.ts";
@@ -120,7 +120,7 @@ const code = table("recoveryCode", "code");
 
 type Reset = { personIds: readonly PersonId[]; now: Date };
 
-const deleteUnasked = statement<Reset>(
+const deleteUnasked = makeFind<{ personId: PersonId; factors: number }, Reset>(
   ({ personIds, now }) => sql`
     WITH gone AS (
       DELETE FROM ${factor} USING ${person} WHERE ${factor.personId} = ANY (${personIds}::uuid[]) AND NOT ${factor.isAsked}
@@ -142,8 +142,7 @@ export async function dropUnaskedPasskeysIn(
   personIds: readonly PersonId[],
   origin: Origin & { schoolId?: SchoolId },
 ): Promise<void> {
-  const params = { personIds, now: origin.at };
-  const gone = await findRows<{ personId: PersonId; factors: number }, Reset>(tx, deleteUnasked, params);
+  const gone = await deleteUnasked(tx, { personIds, now: origin.at });
   const line = { ...origin, action: "second_factors_removed" as const };
   await recordAuditLines(
     tx,

@@ -1,4 +1,4 @@
-import type { AccessToken, IdKind } from "../../access/index.ts";
+import type { IdKind } from "../../access/index.ts";
 import type { components } from "../../../generated/openapi/oneroster.ts";
 import { jsonCode, jsonObject, type JsonSql } from "../../platform/database/json-sql.ts";
 import { literal, sql, type Parameters, type Sql, type Value } from "../../platform/database/sql.ts";
@@ -23,7 +23,6 @@ export type Params = { client: string; base: string } & SchoolYear & {
 
 /** For whom a statement is made. Records last changed before `since` are left out of lists that are read as a whole. */
 export type Reader = Parameters<Params> & { ids: IdKind; version: Version; since: Value | undefined };
-export type ReaderKind = Pick<Reader, "ids" | "version"> & Pick<AccessToken, "namesRead">;
 
 /** What filters compare and lists are sorted by; `many` is an array of texts. */
 export type FieldValue = { kind: "text" | "time" | "many"; of: Sql };

@@ -1,4 +1,5 @@
-import { columnNames, findRows, identifier, join, makeRun, run, sql, statement, table, asynchronous } from "./sql.ts";
+import { columnNames, findRows, identifier, join, makeFind, makeRun, sql, statement, table } from "./sql.ts";
+import { asynchronous } from "./sql.ts";
 import type { Parameter, Parameters, Queryable, Sql, Value } from "./sql.ts";
 
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
@@ -96,21 +97,32 @@ export const makeForCount = <Made>(make: (count: number) => Made): ((count: numb
   return (count) => made.get(count) ?? made.set(count, make(count)).get(count)!;
 };
 
-const takeStatement = makeForCount((count) =>
-  statement<BucketParameters & { now: Date }>((params) => {
-    const { steps, count: taken } = takeStepsInTransaction(params, count);
-    return sql`WITH ${join(steps)} SELECT ${taken} AS taken`;
-  }, `token-bucket.take.${count}`),
-);
+/** Makes a function that runs a statement with any number of buckets and returns its rows. */
+export function makeFindWithBuckets<Row extends Record<string, unknown>, Params extends object = object>(
+  build: (params: Parameters<Params & BucketParameters>, count: number) => Sql,
+  name: string,
+): (db: Queryable, buckets: readonly Bucket[], params: Params) => Promise<Row[]> {
+  const forCount = makeForCount((count) =>
+    statement<Params & BucketParameters>((params) => build(params, count), `${name}.${count}`),
+  );
+  return (db, buckets, params) =>
+    findRows<Row, Params & BucketParameters>(db, forCount(buckets.length), {
+      ...params,
+      ...toBucketParameters(buckets),
+    });
+}
 
-const giveBackStatement = makeForCount((count) =>
-  statement<BucketParameters>((params) => {
-    const { steps, count: met } = giveBackSteps(params, count, sql`true`);
-    return sql`WITH ${join(steps)} SELECT ${met} AS met`;
-  }, `token-bucket.give-back.${count}`),
-);
+const take = makeFindWithBuckets<{ taken: number }, { now: Date }>((params, count) => {
+  const { steps, count: taken } = takeStepsInTransaction(params, count);
+  return sql`WITH ${join(steps)} SELECT ${taken} AS taken`;
+}, "token-bucket.take");
 
-const findWait = statement<{ key: Buffer; perToken: number; refill: number }>(
+const giveBack = makeFindWithBuckets((params, count) => {
+  const { steps, count: met } = giveBackSteps(params, count, sql`true`);
+  return sql`WITH ${join(steps)} SELECT ${met} AS met`;
+}, "token-bucket.give-back");
+
+const findWait = makeFind<{ at: Date }, { key: Buffer; perToken: number; refill: number }>(
   (params) => sql`
   SELECT ${limit.fullAt} + ${seconds(params.perToken)} - ${seconds(params.refill)} AS at
   FROM ${limit} WHERE ${limit.key} = ${params.key}`,
@@ -131,8 +143,7 @@ export const takeToken = (db: Queryable, bucket: Bucket, now: Date): Promise<Dat
 
 export async function takeTokens(db: Queryable, buckets: readonly Bucket[], now: Date): Promise<Date | null> {
   if (buckets.length === 0) return null;
-  const params = { ...toBucketParameters(buckets), now };
-  const [row] = await findRows<{ taken: number }>(db, takeStatement(buckets.length), params);
+  const [row] = await take(db, buckets, { now });
   return row!.taken === buckets.length ? null : undoTake(db, buckets, row!.taken, now);
 }
 
@@ -140,12 +151,12 @@ export async function undoTake(db: Queryable, buckets: readonly Bucket[], taken:
   await giveTokensBack(db, buckets.slice(0, taken));
   const empty = buckets[taken]!;
   const params = { key: empty.key, perToken: secondsPerToken(empty), refill: empty.refillSeconds };
-  const [row] = await findRows<{ at: Date }>(db, findWait, params);
+  const [row] = await findWait(db, params);
   return row?.at ?? now;
 }
 
 export async function giveTokensBack(db: Queryable, buckets: readonly Bucket[]): Promise<void> {
-  if (buckets.length > 0) await run(db, giveBackStatement(buckets.length), toBucketParameters(buckets));
+  if (buckets.length > 0) await giveBack(db, buckets, {});
 }
 
 export const secondsUntil = (wait: Date, now: Date): number =>

@@ -1,5 +1,5 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
-import { fields, makeFind, sql, table, type Sql } from "../../platform/database/sql.ts";
+import { fields, makeFind, pick, sql, table, type Sql } from "../../platform/database/sql.ts";
 import { bodyNow } from "../payload.ts";
 import { isDue } from "../queue.ts";
 
@@ -21,15 +21,9 @@ const d = table("webhookDelivery", "d");
 export const dueFields = (delivery: typeof d): Sql =>
   fields<Due>({
     id: sql`${delivery.id}::text`,
-    endpointId: delivery.endpointId,
-    messageId: delivery.messageId,
-    eventType: delivery.eventType,
-    isTest: delivery.isTest,
+    ...pick(delivery, "endpointId", "messageId", "eventType", "isTest"),
+    ...pick(delivery, "attempts", "attemptsSpent", "traceparent", "subjectFails"),
     body: bodyNow(delivery),
-    attempts: delivery.attempts,
-    attemptsSpent: delivery.attemptsSpent,
-    traceparent: delivery.traceparent,
-    subjectFails: delivery.subjectFails,
   });
 
 type DueQuery = {

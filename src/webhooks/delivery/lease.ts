@@ -1,6 +1,6 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import { appIsSuspended } from "../../access/index.ts";
-import { fields, makeFind, makeRun, sql, table, update, asynchronous } from "../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, pick, sql, table, update, asynchronous } from "../../platform/database/sql.ts";
 import type { Part, Sql } from "../../platform/database/sql.ts";
 import { isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
@@ -26,13 +26,9 @@ export const workingState = (endpoint: typeof w): Sql =>
 
 const leasedFields = (now: Part) =>
   fields<LeasedEndpoint>({
-    id: w.id,
-    clientId: w.clientId,
-    url: w.url,
+    ...pick(w, "id", "clientId", "url", "failures", "failingSince"),
     state: workingState(w),
     isResumable: sql`coalesce(${w.resumeAt} <= ${now} OR ${w.tryNewAt} <= ${now}, false)`,
-    failures: w.failures,
-    failingSince: w.failingSince,
     secrets: secretsAt(now),
   });
 

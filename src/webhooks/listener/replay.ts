@@ -1,6 +1,6 @@
 import { recordAudit, type Origin } from "../../events/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
-import { insert, makeRun, sql, table } from "../../platform/database/sql.ts";
+import { insert, makeRun, pick, sql, table } from "../../platform/database/sql.ts";
 import { disabled } from "../endpoint.ts";
 import { deliveryChannel } from "../fan-out.ts";
 import { endpointNotFound, getEndpointState } from "../find-endpoint.ts";
@@ -33,14 +33,9 @@ const copyDeliveries = makeRun<Copy>(
   ${insert(
     "webhookDelivery",
     {
-      messageId: d.messageId,
+      ...pick(d, "messageId", "eventType", "subjectId", "isTest", "body", "createdAt"),
       endpointId: sql`${endpointId}::uuid`,
-      eventType: d.eventType,
-      subjectId: d.subjectId,
-      isTest: d.isTest,
-      body: d.body,
       dueAt: sql`CASE WHEN d.leads AND first.id IS NULL THEN ${now}::timestamptz END`,
-      createdAt: d.createdAt,
     },
     sql`FROM source d ${joinFirst({ endpointId: sql`${endpointId}::uuid`, subjectId: d.subjectId })}
       ORDER BY ${d.id}`,
