@@ -11,9 +11,13 @@ type Preconditions = { "If-Match"?: string; "If-None-Match"?: "*"; "Idempotency-
 
 /** What a change needs of its request. */
 export type ChangeRequest = { headers: Preconditions; origin: Origin & { requestId: string }; keep: Keep };
+export type PreviewedRequest = ChangeRequest & { query: { "dry-run"?: boolean } };
+
+type Done = { status: 204; headers: Record<string, string> };
+type Changed<Found, Result> = { after: Found | null; result: Result; headers: Record<string, string> };
 
 /** How a record is changed; `Unit` is the transaction, or a change of the directory. */
-type Steps<Unit, Found extends object | null, Result> = {
+type Steps<Unit, Found extends object | null, Result, Answer> = {
   /** Locks, and checks before the record is read for the first time. */
   touch?: (unit: Unit) => Promise<unknown>;
   /** Reads the record; null if it does not exist. */
@@ -29,14 +33,19 @@ type Steps<Unit, Found extends object | null, Result> = {
   personId?: null;
   /** `ends`: the record does not exist after the change. `forgets`: the audit log shows nothing of it. */
   effect?: "ends" | "forgets";
+  /** By default without a body, with the new tag. */
+  answer?: (changed: Changed<Found, Result>) => Answer;
 };
 
-type Changed<Found, Result> = { after: Found | null; result: Result; headers: Record<string, string> };
-
-async function change<Unit, Found extends object | null, Result>(
+/**
+ * Locks and reads a record, compares it with the preconditions of the request, changes it, records the difference in
+ * the audit lines of the change, and answers with the new tag, or as `answer` says. Errors: StaleRecord.
+ */
+export async function changeIn<Unit, Found extends object | null, Result, Answer = Done>(
   { unit, tx, request }: { unit: Unit; tx: Transaction; request: Pick<ChangeRequest, "headers" | "origin"> },
-  { touch, record: read, work, without = [], recorded = (whole) => whole, effect, ...how }: Steps<Unit, Found, Result>,
-): Promise<Changed<Found, Result>> {
+  steps: Steps<Unit, Found, Result, Answer>,
+): Promise<Answer> {
+  const { touch, record: read, work, without = [], recorded = (whole) => whole, effect, answer, ...how } = steps;
   const { absent = null, ...lines } = how;
   const record = async (found: Found | null) => (found === null ? absent : recorded(found, tx));
   await touch?.(unit);
@@ -47,12 +56,9 @@ async function change<Unit, Found extends object | null, Result>(
   const after = effect === "ends" ? null : await read(tx);
   if (effect !== "forgets")
     await recordDifference(tx, { ...request.origin, ...lines }, differenceOf(recordedBefore, await record(after)));
-  return { after, result, headers: after === null ? {} : { ETag: tagOf<NonNullable<Found>>(after, without) } };
+  const headers = after === null ? {} : { ETag: tagOf<NonNullable<Found>>(after, without) };
+  return answer === undefined ? ({ status: 204, headers } as Answer) : answer({ after, result, headers });
 }
-
-type Done = { status: 204; headers: Record<string, string> };
-
-const answerDone = ({ headers }: Pick<Done, "headers">): Done => ({ status: 204, headers });
 
 /** Answers with the record as it is after the change. */
 export const answerAfter = <Found extends object>({ after }: { after: Found | null }) => ({
@@ -67,6 +73,13 @@ export const commit = <Answer extends KeptAnswer>(
   work: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> => againAfterDeadlock(() => withPrismaTransaction(db, async (tx) => keep(tx, await work(tx))));
 
+/** The same for a change of what apps may see. */
+export const commitSeen = <Answer extends KeptAnswer>(
+  { db }: Pick<AdminDeps, "db">,
+  { origin, keep }: Pick<ChangeRequest, "origin" | "keep">,
+  work: (change: Change) => Promise<Answer>,
+): Promise<Answer> => changeDirectory(db, origin, async (change) => keep(change.tx, await work(change)));
+
 /** The same for a change whose answer has no body. */
 export const commitDone = (
   deps: Pick<AdminDeps, "db">,
@@ -78,42 +91,28 @@ export const commitDone = (
     return { status: 204 as const };
   });
 
-type Answering<Found, Result, Answer> = { answer?: (changed: Changed<Found, Result>) => Answer };
-
-/**
- * Locks and reads a record, compares it with the preconditions of the request, changes it, records the difference in
- * the audit lines of the change, and answers with the new tag, or as `answer` says. Errors: StaleRecord.
- */
+/** A change of a record in its own transaction. */
 export const changeRecord = <Found extends object | null, Result, Answer extends KeptAnswer = Done>(
   deps: Pick<AdminDeps, "db">,
   request: ChangeRequest,
-  { answer, ...steps }: Steps<Transaction, Found, Result> & Answering<Found, Result, Answer>,
-): Promise<Answer> =>
-  commit(deps, request, async (tx) => answerWith(answer, await change({ unit: tx, tx, request }, steps)));
-
-const answerWith = <Found, Result, Answer extends KeptAnswer>(
-  answer: ((changed: Changed<Found, Result>) => Answer) | undefined,
-  changed: Changed<Found, Result>,
-): Answer => (answer ?? (answerDone as unknown as typeof answer))!(changed);
+  steps: Steps<Transaction, Found, Result, Answer>,
+): Promise<Answer> => commit(deps, request, (tx) => changeIn({ unit: tx, tx, request }, steps));
 
 /** The same for a change of what apps may see. */
-export const changeSeen = async <Found extends object | null, Result, Answer extends KeptAnswer = Done>(
-  { db }: Pick<AdminDeps, "db">,
-  request: Pick<ChangeRequest, "headers" | "origin">,
-  { answer, ...steps }: Steps<Change, Found, Result> & Answering<Found, Result, Answer>,
-): Promise<Answer> => {
-  const run = (unit: Change) => change({ unit, tx: unit.tx, request }, steps);
-  return answerWith(answer, await changeDirectory(db, request.origin, run));
-};
+export const changeSeen = <Found extends object | null, Result, Answer extends KeptAnswer = Done>(
+  deps: Pick<AdminDeps, "db">,
+  request: ChangeRequest,
+  steps: Steps<Change, Found, Result, Answer>,
+): Promise<Answer> => commitSeen(deps, request, (unit) => changeIn({ unit, tx: unit.tx, request }, steps));
 
 /** The same with a preview: `dry-run=true` rolls the change back and shows its effect. */
 export async function changeInDirectory<Found extends object | null>(
   deps: Pick<AdminDeps, "db">,
-  request: Pick<ChangeRequest, "headers" | "origin"> & { query: { "dry-run"?: boolean } },
-  steps: Steps<Change, Found, unknown>,
+  request: PreviewedRequest,
+  steps: Steps<Change, Found, unknown, Done>,
 ): Promise<Done | { status: 200; body: ViewChange[] }> {
   if (request.query["dry-run"] !== true) return changeSeen(deps, request, steps);
-  const run = (unit: Change) => change({ unit, tx: unit.tx, request }, steps);
+  const run = (unit: Change) => changeIn({ unit, tx: unit.tx, request }, steps);
   return { status: 200, body: await previewChange(deps.db, request.origin, run, presentViewChanges) };
 }
 
@@ -127,31 +126,31 @@ type Made<Body extends object> = {
   tag?: string;
 };
 
-/** Records a new record in the audit lines of its creation, and keeps the answer. */
+/** Records a new record in the audit lines of its creation. */
 export async function answerCreated<Body extends object>(
   tx: Transaction,
-  { origin, keep }: Pick<ChangeRequest, "origin" | "keep">,
+  { origin }: Pick<ChangeRequest, "origin">,
   { body, location, recorded = body, tag }: Made<Body>,
 ): Promise<{ status: 201; body: Body; headers: Record<string, string> }> {
   if (recorded !== null) await recordDifference(tx, origin, { before: null, after: recorded });
   const headers = { ...(location !== undefined && { Location: location }), ...(tag !== undefined && { ETag: tag }) };
-  return keep(tx, { status: 201 as const, body, headers });
+  return { status: 201, body, headers };
 }
 
 /** Creates a record in one transaction: `make` returns it with what is answered and recorded. */
 export const commitCreated = <Body extends object>(
-  { db }: Pick<AdminDeps, "db">,
+  deps: Pick<AdminDeps, "db">,
   request: Pick<ChangeRequest, "origin" | "keep">,
   make: (tx: Transaction) => Promise<Made<Body>>,
-) => againAfterDeadlock(() => withPrismaTransaction(db, async (tx) => answerCreated(tx, request, await make(tx))));
+) => commit(deps, request, async (tx) => answerCreated(tx, request, await make(tx)));
 
 /** Creates a record of the directory. `path` is the address of the list. */
 export const createRecord = <Body extends object & { id: string }>(
-  { db }: Pick<AdminDeps, "db">,
+  deps: Pick<AdminDeps, "db">,
   request: Pick<ChangeRequest, "origin" | "keep">,
   { path, make, without }: { path: string; make: (change: Change) => Promise<Body>; without?: readonly (keyof Body)[] },
 ) =>
-  changeDirectory(db, request.origin, async (change) => {
+  commitSeen(deps, request, async (change) => {
     const body = await make(change);
     return answerCreated(change.tx, request, { body, location: `${path}/${body.id}`, tag: tagOf(body, without) });
   });

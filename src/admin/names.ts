@@ -1,12 +1,33 @@
 import type { ClientId } from "../access/index.ts";
 import { personNameOf, type PersonId, type PersonName, type SchoolId } from "../directory/index.ts";
+import { personActor } from "../events/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
+import { appActor } from "./handler.ts";
 
 export type Names = {
   /** Null for an unknown person, and for one without a name. */
   ofPerson(id: string | null): PersonName | null;
   ofApp(id: string | null): string | null;
 };
+
+const afterPrefix = (prefix: string, text: string): string | null =>
+  text.startsWith(prefix) ? text.slice(prefix.length) : null;
+
+/** Reads an actor of the audit log: a person or an app; neither for a program and for a person who was deleted. */
+export const readActor = (actorId: string | null) => ({
+  personId: afterPrefix(personActor(""), actorId ?? ""),
+  clientId: afterPrefix(appActor(""), actorId ?? ""),
+});
+
+/** The names of schools by their ids. */
+export async function findSchoolNames(
+  { prisma }: Pick<RecordStore, "prisma">,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const where = { id: { in: [...new Set(ids)] } };
+  const schools = await prisma.school.findMany({ where, select: { id: true, name: true } });
+  return new Map(schools.map(({ id, name }) => [id, name]));
+}
 
 type NameQuery = {
   personIds?: readonly (string | null)[];

@@ -6,14 +6,13 @@ import type { Transaction, RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { etagOf } from "../../platform/http/index.ts";
 import { changeRecord, answerRecord, type ChangeRequest } from "../change.ts";
-import { appActor, type AdminDeps, type AdminHandler, type KeptAnswer, type Schemas } from "../handler.ts";
+import type { AdminDeps, AdminHandler, KeptAnswer, Schemas } from "../handler.ts";
 import { reachesApp, reachesOwnApp } from "../reached.ts";
 import { findSchool, type SchoolId } from "../../directory/index.ts";
-import { personActor } from "../../events/index.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
 import { describeReceipt, receiptTexts } from "../document-pdf/receipt.ts";
 import type { PrintedDocument } from "../document-pdf/draw.ts";
-import { findNames } from "../names.ts";
+import { findNames, readActor } from "../names.ts";
 
 export const presentAgreement = (agreement: Agreement) => present("Agreement", agreement);
 
@@ -83,8 +82,7 @@ type Actor = Schemas["AgreementActor"];
 const nobody = "00000000-0000-0000-0000-000000000000";
 
 async function presentActor(db: RecordStore, actorId: string | null, role: string | null): Promise<Actor> {
-  const idAfter = (prefix: string) => (actorId?.startsWith(prefix) === true ? actorId.slice(prefix.length) : null);
-  const [person, clientId] = [idAfter(personActor("")), idAfter(appActor(""))];
+  const { personId: person, clientId } = readActor(actorId);
   const personId = person === nobody ? null : person;
   const names = await findNames(db, { personIds: [personId], clientIds: [clientId] });
   const name = names.ofPerson(personId);

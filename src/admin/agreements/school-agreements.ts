@@ -4,8 +4,8 @@ import type { Change } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
 import { presentReceipt } from "./agreements.ts";
-import { answerRecord, changeInDirectory } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { answerRecord, changeInDirectory, type PreviewedRequest } from "../change.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
 
 type SchoolAgreement = Schemas["SchoolAgreement"];
 
@@ -31,8 +31,6 @@ export const getSchoolAgreement: AdminHandler<"getSchoolAgreement"> = async (dep
   return answerRecord(await read(storeOf(deps.db), deps, { schoolId, clientId }));
 };
 
-type Changing = "acceptAgreement" | "withdrawAgreement" | "putWithheldAttributes";
-
 /** The audit shows of the agreement what the school decided, not the document. */
 const recorded = ({ state, accepted, withheldAttributes, withheldScopes }: SchoolAgreement) => ({
   state,
@@ -43,7 +41,7 @@ const recorded = ({ state, accepted, withheldAttributes, withheldScopes }: Schoo
 
 const changeAgreement = (
   deps: AdminDeps,
-  request: Pick<AdminRequest<Changing>, "schoolId" | "clientId" | "headers" | "query" | "origin">,
+  request: PreviewedRequest & GrantKey,
   work: (change: Change, key: GrantKey) => Promise<unknown>,
 ) => {
   const { schoolId, clientId } = request;

@@ -1,7 +1,6 @@
 import * as access from "../../access/index.ts";
 import type { ClientId, ProfileUpdate } from "../../access/index.ts";
 import { cleanText } from "../../directory/index.ts";
-import { recordDifference } from "../../events/index.ts";
 import { present } from "../present.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
@@ -9,7 +8,7 @@ import { forgetAppWithSandboxes } from "../../sandbox/index.ts";
 import { forgetClientTokens } from "../../sign-on/index.ts";
 import { extendPartnerRole, refuseHigherHolder, refuseLastOperatorLeaves } from "../../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../../webhooks/index.ts";
-import { changeRecord, commitCreated, refuseStale, type ChangeRequest } from "../change.ts";
+import { changeIn, changeRecord, commitCreated, type ChangeRequest } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, KeptAnswer, Schemas } from "../handler.ts";
 import { presentApp, readApp, type AdminApp } from "./apps.ts";
 
@@ -146,14 +145,18 @@ export const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
   await access.deleteApp(db, clientId, {
     origin: request.origin,
     forget: forgetAppWithSandboxes,
-    work: async (tx, deleteRecords) => {
-      await lockForChange(tx, request);
-      const before = await readPresented(tx, request);
-      refuseStale(request.headers, before);
-      refuseBuiltIn(clientId);
-      await refuseLastOperatorLeaves(tx, { clientId });
-      await deleteRecords();
-      await recordDifference(tx, request.origin, { before, after: null });
+    async work(tx, deleteRecords) {
+      const unit = { unit: tx, tx, request };
+      await changeIn(unit, {
+        touch: () => lockForChange(tx, request),
+        record: () => readPresented(tx, request),
+        async work() {
+          refuseBuiltIn(clientId);
+          await refuseLastOperatorLeaves(tx, { clientId });
+          await deleteRecords();
+        },
+        effect: "ends",
+      });
     },
   });
   await removeDeliveries(

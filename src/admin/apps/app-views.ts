@@ -5,7 +5,7 @@ import { present } from "../present.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { innerOrigin } from "../../platform/http/index.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
-import { tagOf } from "../change.ts";
+import { answerRecord } from "../change.ts";
 import { reachesSchool } from "./grants.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { groupUnknown } from "../groups/groups.ts";
@@ -70,10 +70,17 @@ export const callerOf = async (db: PrismaDb, { clientId, type, scopes, sector }:
   ids: sector === null ? ("shared" as const) : ("own" as const),
 });
 
-const count = (body: string): number => {
-  const read: unknown = JSON.parse(body);
-  return Array.isArray(read) ? read.length : 1;
-};
+/** A record counts as one; the changes and the roster are lists with names. */
+export function countRecords(body: string): number {
+  const read = JSON.parse(body) as unknown[] | Record<string, unknown>;
+  if (Array.isArray(read)) return read.length;
+  if ("id" in read) return 1;
+  return Object.values(read).reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
+}
+
+/** The tag of the app's answer says all of a body that can be long. */
+export const answerShown = <Shown extends { etag: string | null; body: string | null }>(shown: Shown) =>
+  answerRecord(shown, shown.etag === null ? [] : ["body"]);
 
 /** Resources whose records have the source system identifier, which belongs to the home school. */
 const withSourceId: readonly AppViewResource[] = ["people", "person"];
@@ -157,10 +164,9 @@ export const getAppView: AdminHandler<"getAppView"> = async (
     status: answer.status,
     etag: isSeen && leftOut === 0 ? answer.headers.get("etag") : null,
     contentType: answer.headers.get("content-type") ?? "",
-    count: answer.status === 200 ? count(body) : null,
+    count: answer.status === 200 ? countRecords(body) : null,
     leftOut,
     body: isSeen || answer.status !== 200 ? text : null,
   });
-  // The tag of the answer says all of a body that can be long.
-  return { status: 200, body: shown, headers: { ETag: tagOf(shown, shown.etag === null ? [] : ["body"]) } };
+  return answerShown(shown);
 };

@@ -32,9 +32,10 @@ export const listSandboxes: AdminHandler<"listSandboxes"> = async (deps, request
 
 export const createSandbox: AdminHandler<"createSandbox"> = ({ db, restoreWindowDays }, request) => {
   const { clientId, origin } = request;
-  const finish = ({ tx }: { tx: Transaction }, made: CreatedSandbox) => {
+  const finish = async ({ tx }: { tx: Transaction }, made: CreatedSandbox) => {
     const location = `/admin/v1/sandboxes/${made.sandbox.id}`;
-    return answerCreated(tx, request, { body: present("CreatedSandbox", made), location, recorded: null });
+    const body = present("CreatedSandbox", made);
+    return request.keep(tx, await answerCreated(tx, request, { body, location, recorded: null }));
   };
   return create(db, { clientId, restoreWindowDays, finish }, origin);
 };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { stringify } from "csv-stringify/sync";
-import { againAfterDeadlock } from "../../access/index.ts";
+import { againAfterDeadlock, previewChange } from "../../access/index.ts";
 import { describeAct, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
 import { present } from "../present.ts";
@@ -143,11 +143,12 @@ export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (d
   if (batch.withQr && !settings.enabled) throw cardsDisabled();
   const prepared = await accounts.openPrepared(db, { ...batch, keys });
   const giving = { batch, settings, prepared };
-  const seen = await look(deps, request, giving);
+  const nothing = () => Promise.resolve();
+  const { content: seen } = await previewChange(db, origin, nothing, (tx) => findGiven(tx, request, giving));
   const body = await writeDocument(deps, request, seen);
   await againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
-      const { holders, ...content } = await findGiven(tx, request, giving);
+      const { holders, content } = await findGiven(tx, request, giving);
       const people = holders.map(({ personId }) => personId);
       await accounts.closeBatchIn(tx, { ...batch, keys, key, people, content, now: origin.at });
       if (!isDeepStrictEqual(content, seen)) throw changedMeanwhile();
@@ -181,7 +182,7 @@ async function findGiven(
   tx: Transaction,
   { schoolId, reach, origin, caller }: Request,
   { batch, settings, prepared }: Giving,
-): Promise<Required<Printable> & { holders: CardHolder[] }> {
+): Promise<{ holders: CardHolder[]; content: Required<Printable> }> {
   const { withQr, withLetters } = batch;
   const now = origin.at;
   await accounts.lockPeople(tx, [...prepared.keys()]);
@@ -195,26 +196,7 @@ async function findGiven(
   const { given: named, leftOut } = await find();
   const holders = named.filter(({ personId }) => prepared.has(personId));
   const cards = holders.map((holder) => presentMade(holder, { settings, prepared }));
-  return { holders, cards, leftOut, withLetters, printsSecret: settings.printSecondStep };
-}
-
-class LookedAt extends Error {
-  readonly content: Required<Printable>;
-  constructor(content: Required<Printable>) {
-    super("This transaction is rolled back.");
-    this.content = content;
-  }
-}
-
-async function look({ db }: Pick<AdminDeps, "db">, request: Request, giving: Giving): Promise<Required<Printable>> {
-  const looking = withPrismaTransaction(db, async (tx) => {
-    const { holders: _holders, ...content } = await findGiven(tx, request, giving);
-    throw new LookedAt(content);
-  });
-  return looking.catch((error: unknown) => {
-    if (error instanceof LookedAt) return error.content;
-    throw error;
-  });
+  return { holders, content: { cards, leftOut, withLetters, printsSecret: settings.printSecondStep } };
 }
 
 const writeDocument = (deps: AdminDeps, request: Request, content: Printable): Promise<Buffer> | Buffer =>

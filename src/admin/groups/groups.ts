@@ -5,7 +5,7 @@ import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, isGroupReached, type Reach } from "../../staff/index.ts";
-import { answerRecord, changeInDirectory, createRecord } from "../change.ts";
+import { answerRecord, changeInDirectory, createRecord, type PreviewedRequest } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 import { listSignInTimes } from "../../access/index.ts";
@@ -57,10 +57,7 @@ export const createGroup: AdminHandler<"createGroup"> = async (deps, request) =>
   });
 };
 
-type Request = Pick<AdminRequest<"getGroup">, "groupId" | "reach" | "origin"> & {
-  query: { "dry-run"?: boolean };
-  headers: object;
-};
+type Request = PreviewedRequest & Pick<AdminRequest<"getGroup">, "groupId" | "reach">;
 
 async function changeGroup(
   deps: AdminDeps,
@@ -156,7 +153,7 @@ async function readMembership(db: RecordStore, { groupId, personId }: InGroup) {
 
 async function changeMembership(
   deps: AdminDeps,
-  request: InGroup & Pick<AdminRequest<"deleteMembership">, "query" | "reach" | "origin" | "headers">,
+  request: InGroup & PreviewedRequest & Pick<AdminRequest<"deleteMembership">, "reach">,
   work: (change: Change, of: InGroup) => Promise<unknown>,
 ) {
   const { groupId, personId, reach } = request;

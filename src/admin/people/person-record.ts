@@ -5,7 +5,7 @@ import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { listUserNames, type UserName } from "../../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../../staff/index.ts";
-import { changeInDirectory } from "../change.ts";
+import { changeInDirectory, type PreviewedRequest } from "../change.ts";
 import type { AdminDeps, AdminRequest, Schemas } from "../handler.ts";
 import { getReachedPerson, keepsRecord, type PersonReach } from "../whose-person.ts";
 
@@ -64,10 +64,7 @@ export async function readPerson(db: RecordStore, reach: PersonReach, personId: 
   return (await makePresenter(db, reach, [person]))(person);
 }
 
-type Request = Pick<AdminRequest<"getPerson">, "personId" | "reach" | "origin" | "caller"> & {
-  query: { "dry-run"?: boolean };
-  headers: object;
-};
+type Request = PreviewedRequest & Pick<AdminRequest<"getPerson">, "personId" | "reach" | "caller">;
 
 /**
  * `schools` are those that the person joins or leaves. Errors: as `getReachedPerson`; forbidden role_forbids for staff

@@ -2,19 +2,16 @@ import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { listAudit as list, personActor, type RecordedAudit } from "../../events/index.ts";
 import { present } from "../present.ts";
 import type { Reach } from "../../staff/index.ts";
-import { appActor, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
-import { findNames, type Names } from "../names.ts";
+import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { findNames, readActor, type Names } from "../names.ts";
 import { readChosen } from "../reached.ts";
 import { readTime } from "../page.ts";
 
 type Named = Record<string, unknown>;
 
-const afterPrefix = (prefix: string, actorId: string): string | null =>
-  actorId.startsWith(prefix) ? actorId.slice(prefix.length) : null;
-
 /** A permanently deleted person stays as `person` in the log, and is not named. */
 function presentActor({ actorId, actorRole }: RecordedAudit, withPeople: boolean): Schemas["AuditActor"] {
-  const [personId, clientId] = [afterPrefix(personActor(""), actorId ?? ""), afterPrefix(appActor(""), actorId ?? "")];
+  const { personId, clientId } = readActor(actorId);
   const isProgram = personId === null && clientId === null && actorId !== "person";
   return present("AuditActor", {
     personId: withPeople ? personId : null,
@@ -47,8 +44,7 @@ export async function findLineNames(
   lines: RecordedAudit[],
 ): Promise<LineNames> {
   const ofSchool = lines.filter((line) => isOfSchool(reach, line));
-  const actorIds = (prefix: string, of: RecordedAudit[]) => of.map(({ actorId }) => afterPrefix(prefix, actorId ?? ""));
-  const clientIds = [...actorIds(appActor(""), lines), ...lines.map(({ clientId }) => clientId)];
+  const clientIds = lines.flatMap(({ actorId, clientId }) => [readActor(actorId).clientId, clientId]);
   const atSchools = reach.all ? undefined : reach.schoolIds;
   const subjects = ofSchool.map(subjectsOf);
   const groups = await db.prisma.group.findMany({
@@ -65,7 +61,7 @@ export async function findLineNames(
   return {
     groups: new Map(groups.map(({ id, name }) => [id, name])),
     files: new Map(imports.map(({ id, fileName }) => [id, fileName])),
-    actors: await findNames(db, { personIds: actorIds(personActor(""), ofSchool), clientIds }),
+    actors: await findNames(db, { personIds: ofSchool.map(({ actorId }) => readActor(actorId).personId), clientIds }),
     people: await findNames(db, { personIds: ofSchool.map(({ personId }) => personId), atSchools }),
   };
 }

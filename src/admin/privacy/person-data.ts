@@ -13,6 +13,7 @@ import { listDeliveriesOf, type DeliveryOfSubject } from "../../webhooks/index.t
 import { findLineNames, presentLine } from "./audit.ts";
 import { presentDataRequest } from "./data-requests.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
+import { findSchoolNames } from "../names.ts";
 import { readLogin } from "../people/logins.ts";
 import { presentPersonImport, schoolsOf } from "../imports/imports.ts";
 import { readExemption, readPeriods } from "../schools/retention.ts";
@@ -24,7 +25,7 @@ import { getReachedPerson } from "../whose-person.ts";
 /** Limit for deliveries of one person. */
 const mostDeliveries = 1000;
 
-type Known = { schools: ReadonlyMap<SchoolId, string>; deliveries: readonly DeliveryOfSubject[] };
+type Known = { schools: ReadonlyMap<string, string>; deliveries: readonly DeliveryOfSubject[] };
 
 function presentDisclosure({ periods, ...one }: Disclosure, reach: Reach, { schools, deliveries }: Known) {
   const sent = deliveries.find(({ clientId, state }) => clientId === one.clientId && state === "DELIVERED");
@@ -53,12 +54,8 @@ type Asked = { personId: PersonId; now: Date; reach: Reach; deliveries: readonly
 /** What apps could learn about the person, with a function that presents it. */
 export async function readDisclosures(db: PrismaDb, { personId, now, reach, deliveries }: Asked) {
   const found = await listDisclosures(db.pool, { personId, now });
-  const ids = [...new Set(found.flatMap(({ periods }) => periods.flatMap(({ schoolIds }) => schoolIds)))];
-  const rows = await db.prisma.school.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
-  const known = {
-    schools: new Map(rows.map(({ id, name }) => [id as SchoolId, name])),
-    deliveries,
-  };
+  const ids = found.flatMap(({ periods }) => periods.flatMap(({ schoolIds }) => schoolIds));
+  const known = { schools: await findSchoolNames(db, ids), deliveries };
   return { found, presentOne: (one: Disclosure) => presentDisclosure(one, reach, known) };
 }
 

@@ -1,4 +1,4 @@
-import { changeDirectory, mergeGrants, previewChange, separateGrants, type MergedApp } from "../../access/index.ts";
+import { mergeGrants, previewChange, separateGrants, type MergedApp } from "../../access/index.ts";
 import { deleteConnectionsOf } from "../../connections/index.ts";
 import * as directory from "../../directory/index.ts";
 import type { Change, Merged, Merger, SchoolId } from "../../directory/index.ts";
@@ -6,6 +6,7 @@ import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { mergeClassTeachers, separateClassTeachers } from "../../staff/index.ts";
+import { answerCreated, commitSeen } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 import { presentViewChanges } from "../view-changes.ts";
@@ -58,7 +59,7 @@ async function presentPreview(
 }
 
 export const createSchoolMerger: AdminHandler<"createSchoolMerger"> = async (deps, request) => {
-  const { schoolId, body, query, reach, origin, keep } = request;
+  const { schoolId, body, query, reach, origin } = request;
   const into = body.intoSchoolId as SchoolId;
   await refuseUnknownSchool(deps.db, reach, into);
   if (into === schoolId) throw new AppError("invalid", "merged_with_itself", "A school cannot be merged into itself.");
@@ -73,11 +74,14 @@ export const createSchoolMerger: AdminHandler<"createSchoolMerger"> = async (dep
     );
     return { status: 200, body };
   }
-  return changeDirectory(deps.db, origin, async (change) => {
+  return commitSeen(deps, request, async (change) => {
     const { merged } = await work(change);
     const made = presentMerger(await directory.getMerger(change.tx, { id: merged.id, schoolId, now: origin.at }));
-    const headers = { Location: `/admin/v1/schools/${schoolId}/mergers/${made.id}` };
-    return keep(change.tx, { status: 201 as const, body: made, headers });
+    return answerCreated(change.tx, request, {
+      body: made,
+      location: `${request.address}/${made.id}`,
+      recorded: null,
+    });
   });
 };
 
@@ -93,7 +97,7 @@ async function findSides({ db }: Pick<AdminDeps, "db">, { schoolId, mergerId, re
 export const withdrawSchoolMerger: AdminHandler<"withdrawSchoolMerger"> = async (deps, request) => {
   const { schoolId, mergerId: id, origin } = request;
   const sides = await findSides(deps, request);
-  return changeDirectory(deps.db, origin, async (change) => {
+  return commitSeen(deps, request, async (change) => {
     await touchBoth(change, sides);
     await directory.openMerger(change, { id, schoolId });
     await separateClassTeachers(change.tx, { id, ...sides });

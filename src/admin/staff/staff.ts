@@ -1,4 +1,4 @@
-import { changeDirectory, type ClientId } from "../../access/index.ts";
+import type { ClientId } from "../../access/index.ts";
 import { createStaffPerson as createStaff, listUserNames, makeStaffPassword } from "../../accounts/index.ts";
 import * as directory from "../../directory/index.ts";
 import type { Person, PersonId, SchoolId } from "../../directory/index.ts";
@@ -8,7 +8,7 @@ import { storeOf, type Store } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import * as staff from "../../staff/index.ts";
 import type { Reach, StaffRole } from "../../staff/index.ts";
-import { answerCreated, answerRecord, commit, commitCreated, commitDone } from "../change.ts";
+import { answerCreated, answerRecord, commit, commitCreated, commitDone, commitSeen } from "../change.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
 import { findNames } from "../names.ts";
 import { readPerson } from "../people/person-record.ts";
@@ -155,10 +155,10 @@ export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, req
 };
 
 export const createStaffPerson: AdminHandler<"createStaffPerson"> = async (deps, request) => {
-  const { body, caller, reach, origin } = request;
+  const { body, caller, reach } = request;
   const { password, passwordHash } = await makeStaffPassword();
   const person = { name: body.name, username: body.username, passwordHash, role: readRole(body) };
-  return changeDirectory(deps.db, origin, async (change) => {
+  return commitSeen(deps, request, async (change) => {
     const rules = { giver: caller.roles, supportRoleDays: deps.supportRoleDays };
     const personId = await createStaff(change, person, rules);
     const recorded = await readPerson(change.tx, reach, personId);

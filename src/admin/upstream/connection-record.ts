@@ -7,6 +7,7 @@ import { isReached, type Reach } from "../../staff/index.ts";
 import { addressesOf, findConnection, type Connection, type ConnectionId } from "../../upstream/index.ts";
 import { changeRecord, tagOf, type ChangeRequest } from "../change.ts";
 import type { AdminCaller, AdminDeps, Schemas } from "../handler.ts";
+import { findSchoolNames } from "../names.ts";
 
 type PresentedConnection = Schemas["UpstreamConnection"];
 
@@ -17,12 +18,11 @@ export const connectionProperties: Same<Exclude<keyof PresentedConnection, Added
 
 export async function presentConnections(
   { issuerUrl }: Pick<AdminDeps, "issuerUrl">,
-  { prisma }: Pick<RecordStore, "prisma">,
+  db: Pick<RecordStore, "prisma">,
   connections: readonly Connection[],
 ): Promise<PresentedConnection[]> {
-  const ids = [...new Set(connections.map(({ schoolId }) => schoolId))];
-  const schools = await prisma.school.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
-  const names = new Map(schools.map(({ id, name }) => [id, name]));
+  const ids = connections.map(({ schoolId }) => schoolId);
+  const names = await findSchoolNames(db, ids);
   return connections.map((connection) =>
     present("UpstreamConnection", {
       ...connection,

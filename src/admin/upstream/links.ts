@@ -1,12 +1,12 @@
-import { changeDirectory } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { present } from "../present.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import * as upstream from "../../upstream/index.ts";
 import type { ConnectionId, Link, RefusalId } from "../../upstream/index.ts";
-import { commitDone } from "../change.ts";
+import { commitDone, commitSeen } from "../change.ts";
 import type { AdminHandler } from "../handler.ts";
+import { findSchoolNames } from "../names.ts";
 import { changeWithPerson } from "../people/logins.ts";
 import { getReachedConnection } from "./connection-record.ts";
 import { getReachedPerson } from "../whose-person.ts";
@@ -29,22 +29,16 @@ export const listUpstreamLinks: AdminHandler<"listUpstreamLinks"> = async (deps,
 /** A person has at most a few. */
 const mostOfPerson = 100;
 
-const presentOfPerson = (link: Link, schools: ReadonlyMap<string, string>) =>
-  present("PersonUpstreamLink", { ...link, schoolName: schools.get(link.schoolId) ?? "" });
-
 export const listUpstreamLinksOfPerson: AdminHandler<"listUpstreamLinksOfPerson"> = async (deps, request) => {
   const { db } = deps;
   const { personId, reach, page } = request;
   await getReachedPerson(db, reach, personId);
   const found = await upstream.listLinks(db, { personId, limit: mostOfPerson });
-  const id = { in: found.map(({ schoolId }) => schoolId) };
-  const schools = await db.prisma.school.findMany({ where: { id }, select: { id: true, name: true } });
-  const names = new Map(schools.map((school) => [school.id, school.name]));
-  return page.answerFrom(
-    found,
-    (link) => presentOfPerson(link, names),
-    ({ connectionId }) => connectionId,
-  );
+  const ids = found.map(({ schoolId }) => schoolId);
+  const names = await findSchoolNames(db, ids);
+  const presentLink = (link: Link) =>
+    present("PersonUpstreamLink", { ...link, schoolName: names.get(link.schoolId) ?? "" });
+  return page.answerFrom(found, presentLink, ({ connectionId }) => connectionId);
 };
 
 export const revokeUpstreamLink: AdminHandler<"revokeUpstreamLink"> = (deps, request) =>
@@ -89,9 +83,9 @@ export const setUpstreamLink: AdminHandler<"setUpstreamLink"> = (deps, request) 
   });
 
 export const acceptUpstreamGuests: AdminHandler<"acceptUpstreamGuests"> = (deps, request) =>
-  changeDirectory(deps.db, request.origin, async (change) => {
+  commitSeen(deps, request, async (change) => {
     const { id: connectionId } = await getReachedConnection(change.tx, request);
     const refusalIds = request.body.refusalIds as RefusalId[];
     const personIds = await upstream.acceptGuests(change, { connectionId, refusalIds }, deps.webhookKeys);
-    return request.keep(change.tx, { status: 200 as const, body: present("UpstreamGuests", { personIds }) });
+    return { status: 200 as const, body: present("UpstreamGuests", { personIds }) };
   });
