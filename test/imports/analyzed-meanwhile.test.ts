@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { besideAnalyze, countPagesRead, setKnownRows } from "../support/statistics.ts";
-import { makeImporter } from "./rosters.ts";
+import { makeImporter, zip } from "./rosters.ts";
 
 const people = 600;
 const tables = ["person", "affiliation", "group", "membership"];
@@ -50,4 +50,29 @@ test.each([0, 3])("so do its preview and itself where many people are, of whom %
     await apply(id);
   });
   expect(sum(pages), JSON.stringify(pages)).toBeLessThan(most);
+});
+
+const rosterOfSchools = (schools: readonly string[], year: number) => {
+  const rows = schools.flatMap((org) => Array.from({ length: people / schools.length }, (_, n) => `${org}-${n}`));
+  return zip({
+    "users.csv": ["sourcedId,orgSourcedIds,role,givenName,familyName"]
+      .concat(rows.map((id) => `${id},${id.replace(/-\d+$/, "")},student,V,N${year}`))
+      .join("\n"),
+    "classes.csv": "sourcedId,title,classType,schoolSourcedId",
+    "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role",
+  });
+};
+
+test("the part of a school of a file does not read the people of the other schools", async () => {
+  const db = await testDatabase({ poolSize: 1 });
+  const make = makeMakers(db);
+  const { run, preview } = makeImporter(db);
+  const schools = Array.from({ length: 20 }, (_, n) => `DE-${n}`);
+  for (const officialId of schools) await make.school({ officialId });
+  await run(await rosterOfSchools(schools, 1));
+  const pages = await countPagesRead(db, tables, async () => {
+    expect((await preview(await rosterOfSchools(schools, 2))).schools).toHaveLength(schools.length);
+  });
+  // About 30 for each person; with all people of the file read for each school it is 90, and more for more schools.
+  expect(sum(pages), JSON.stringify(pages)).toBeLessThan(55 * people);
 });

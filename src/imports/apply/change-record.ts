@@ -1,19 +1,19 @@
 import { columnNames, insert, makeFindOne, run, sql, statement, table } from "../../platform/database/sql.ts";
 import type { Part, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { SchoolPart } from "../state/record.ts";
-import { a, g, planned, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
+import { a, g, isAmong, planned, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
 
 type Values = Pick<SchoolPart, "importId" | "schoolId" | "schools"> & { purgeAt: Date };
 
 const affiliations = (person: typeof p, schools: Part) => sql`(
   SELECT coalesce(jsonb_object_agg(${a.schoolId}, ${a.id}), '{}') FROM ${a}
-  WHERE ${a.personId} = ${person.id} AND ${a.schoolId} = ANY (${schools}::uuid[]))`;
+  WHERE ${a.personId} = ${person.id} AND ${isAmong(a.schoolId, schools)})`;
 const of = table("group", "of");
 // Members of a deleted group see nothing of it, so they are in none.
 const memberships = (person: typeof p, schools: Part) => sql`(
   SELECT coalesce(jsonb_object_agg(${m.groupId}, ${m.role}), '{}')
   FROM ${m} JOIN ${of} ON ${of.id} = ${m.groupId} AND ${of.status} = 'ACTIVE'
-  WHERE ${m.personId} = ${person.id} AND ${m.schoolId} = ANY (${schools}::uuid[]))`;
+  WHERE ${m.personId} = ${person.id} AND ${isAmong(m.schoolId, schools)})`;
 
 /**
  * SQL: what imports change of person `p`, as far as it concerns the schools of an import. Somebody who left is LEFT,

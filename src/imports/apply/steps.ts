@@ -3,7 +3,7 @@ import { analyzeFilled } from "../../platform/database/statistics.ts";
 import { insert, run, sql, statement, table, update, newId } from "../../platform/database/sql.ts";
 import type { Queryable, Part, Statement } from "../../platform/database/sql.ts";
 import type { Counts } from "../state/record.ts";
-import { a, g, planned, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
+import { a, g, isAmong, planned, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
 
 const nothing = sql`NULL`;
 const personFields = {
@@ -123,7 +123,7 @@ const people: Record<PeopleSteps | "leave" | "changeHome" | "leaveHome", Write> 
   leaveHome: statement(
     ({ schools }) => sql`
     DELETE FROM ${a} USING ${planned}
-    WHERE ${planned.nextHome} IS NOT NULL AND ${a.personId} = ${planned.id} AND ${a.schoolId} = ANY (${schools})`,
+    WHERE ${planned.nextHome} IS NOT NULL AND ${a.personId} = ${planned.id} AND ${isAmong(a.schoolId, schools)}`,
   ),
 };
 

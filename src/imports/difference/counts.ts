@@ -1,6 +1,6 @@
 import { fields, literal, makeFindOne, sql, table } from "../../platform/database/sql.ts";
 import type { Part, Sql, Queryable } from "../../platform/database/sql.ts";
-import { planned, g, m, p, plannedGroup, plannedMembership } from "./tables.ts";
+import { isAmong, planned, g, m, p, plannedGroup, plannedMembership } from "./tables.ts";
 import type { SchoolPart, Counts } from "../state/record.ts";
 
 const countWhere = (where: Sql) => sql`count(*) FILTER (WHERE ${where})`;
@@ -50,7 +50,7 @@ const digest = (rows: Sql) =>
 const isShared = (values: { schoolId: Part; schools: Part }) => sql`(
   cardinality(${values.schools}::uuid[]) > 1 AND (${planned.id} IS NULL OR EXISTS (
     SELECT FROM ${elsewhere} WHERE ${elsewhere.personId} = ${planned.id} AND ${elsewhere.schoolId} <> ${values.schoolId}
-      AND ${elsewhere.schoolId} = ANY (${values.schools}::uuid[]))))`;
+      AND ${isAmong(elsewhere.schoolId, values.schools)})))`;
 
 // Ids of new people and groups are made anew each time. Who applies may protect more people than who previewed.
 const describe = makeFindOne<{ text: string }, Pick<SchoolPart, "schoolId" | "schools">>(

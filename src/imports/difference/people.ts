@@ -5,7 +5,7 @@ import { AppError } from "../../platform/errors.ts";
 import { isOfFaultyRow } from "../rows/faulty-rows.ts";
 import { roleOf, type Subject } from "../formats/format.ts";
 import type { SchoolPart } from "../state/record.ts";
-import { a, analyzePeople, planned, importPerson, p } from "./tables.ts";
+import { a, analyzePeople, isAmong, planned, importPerson, p } from "./tables.ts";
 
 export const firstOf = (key: Sql, column: Sql): Sql => sql`DISTINCT ON (${key}) ${column}`;
 
@@ -16,7 +16,7 @@ const other = table("person", "other");
 
 const isHere = sql`${here.homeSchoolId} = ${s.homeSchoolId} AND ${here.sourceSystemIdentifier} = ${s.sourceId}`;
 const isElsewhere = (schools: Part) => sql`cardinality(${schools}::uuid[]) > 1 AND ${there.sourceIdIsShared}
-  AND ${there.homeSchoolId} = ANY (${schools}) AND ${there.homeSchoolId} <> ${s.homeSchoolId}
+  AND ${isAmong(there.homeSchoolId, schools)} AND ${there.homeSchoolId} <> ${s.homeSchoolId}
   AND ${there.sourceSystemIdentifier} = ${s.sourceId}`;
 
 /** SQL: rows whose id fits two people: one at the home school, one with a shared id at another of the files'. */
@@ -131,6 +131,7 @@ export const isListed = (person: Pick<typeof p, "role">, role: Part): Sql =>
   sql`(${role}::text IS NULL OR ${person.role}::text = ${role})`;
 
 // A bulk file removes people who are missing in it, unless their row was left out or another school's part takes them.
+// `other` is compared with p and not with s, or it would be looked up for all rows of the file, once for each school.
 type Missing = Omit<Values, "now" | "speaksOf"> & { role: string | null };
 const insertMissing = statement<Missing>(({ importId, schoolId, schools, role }) =>
   importPerson.insert(
@@ -141,11 +142,12 @@ const insertMissing = statement<Missing>(({ importId, schoolId, schools, role })
        AND NOT EXISTS (SELECT FROM ${planned} WHERE ${planned.id} = ${p.id})
        AND ${p.sourceSystemIdentifier} NOT IN (
          SELECT ${s.sourceId} FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.schoolId} IS NULL)
-       AND NOT (cardinality(${schools}::uuid[]) > 1 AND ${p.sourceIdIsShared} AND EXISTS (
-         SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}
+       AND NOT EXISTS (
+         SELECT FROM ${s} WHERE cardinality(${schools}::uuid[]) > 1 AND ${p.sourceIdIsShared}
+           AND ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}
            AND ${s.schoolId} = ${s.homeSchoolId} AND NOT ${s.isDeleted}
-           AND NOT EXISTS (SELECT FROM ${other}
-             WHERE ${other.homeSchoolId} = ${s.homeSchoolId} AND ${other.sourceSystemIdentifier} = ${s.sourceId})))`,
+           AND NOT EXISTS (SELECT FROM ${other} WHERE ${other.homeSchoolId} = ${s.homeSchoolId}
+             AND ${other.sourceSystemIdentifier} = ${p.sourceSystemIdentifier}))`,
   ),
 );
 
@@ -175,7 +177,7 @@ const insertLeavers = statement<Omit<Values, "now" | "speaksOf">>(({ importId, s
   importPerson.insert(
     { ...ofDirectory, leaves: sql`true`, isGone: sql`true` },
     sql`FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId}
-     WHERE ${a.schoolId} = ${schoolId} AND ${p.homeSchoolId} <> ${schoolId} AND ${p.homeSchoolId} = ANY (${schools})
+     WHERE ${a.schoolId} = ${schoolId} AND ${p.homeSchoolId} <> ${schoolId} AND ${isAmong(p.homeSchoolId, schools)}
        AND EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}
          AND ${s.homeSchoolId} = ${p.homeSchoolId} AND ${s.schoolId} = ${s.homeSchoolId} AND NOT ${s.isDeleted})
        AND NOT ${isOfFaultyRow(importId, p.sourceSystemIdentifier)}

@@ -1,4 +1,4 @@
-import { render, sql, table, temporaryTable, type Columns } from "../../platform/database/sql.ts";
+import { render, sql, table, temporaryTable, type Columns, type Part, type Sql } from "../../platform/database/sql.ts";
 
 /*
  * The effect of an import on one school, in temporary tables; a null `change` means unchanged. `is_gone` marks people
@@ -70,6 +70,12 @@ export const p = table("person", "p");
 export const g = table("group", "g");
 export const m = table("membership", "m");
 export const a = table("affiliation", "a");
+
+/**
+ * SQL: one of the schools, where a person is looked up. As an equality it would be a condition of indexes, which
+ * PostgreSQL takes for a search per school, and so prefers to read all people of all the schools.
+ */
+export const isAmong = (schoolId: Sql, schools: Part): Sql => sql`(${schoolId} = ANY (${schools}::uuid[])) IS TRUE`;
 
 export const leaves = sql`(${planned.change} = 'removed' OR ${planned.leaves})`;
 

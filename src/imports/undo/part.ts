@@ -7,7 +7,7 @@ import type { Sql, Statement } from "../../platform/database/sql.ts";
 import { analyzeFilled } from "../../platform/database/statistics.ts";
 import { longWork } from "../difference/difference.ts";
 import { sendSchoolEvent } from "../state/states.ts";
-import { a, g, m, p } from "../difference/tables.ts";
+import { a, g, isAmong, m, p } from "../difference/tables.ts";
 import { classNames, countUndo, isUndone, planUndo, statusBefore, u, v } from "./plan.ts";
 import type { UndoCounts, UndoPart } from "./plan.ts";
 
@@ -123,7 +123,7 @@ const writes: readonly Statement<Values>[] = [
   ),
   statement(
     ({ schools }) => sql`
-    DELETE FROM ${a} USING ${u} WHERE ${a.personId} = ${u.id} AND ${a.schoolId} = ANY (${schools}::uuid[])
+    DELETE FROM ${a} USING ${u} WHERE ${a.personId} = ${u.id} AND ${isAmong(a.schoolId, schools)}
       AND ${wasThere} AND NOT ${u.before} -> 'schools' -> 'at' ? ${a.schoolId}::text`,
   ),
 ];
