@@ -1,8 +1,23 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeExpectationTable } from "../../clients/tools/src/check-schulconnex/index.ts";
-import { makeConfigTable } from "../../src/config/index.ts";
+import { options } from "../../src/config/index.ts";
 import { privacyTables } from "./docs-privacy.ts";
+
+type Option = { default?: string; defaultMeaning?: string; meaning: string; example?: string };
+
+function presentOption([name, option]: [string, Option]): string {
+  const standard = option.defaultMeaning ?? `\`${option.default}\``;
+  const example = option.example ?? option.default ?? "";
+  return `| \`${name}\` | ${standard} | ${option.meaning} | ${example.includes("`") ? example : `\`${example}\``} |`;
+}
+
+const makeConfigTable = (): string =>
+  [
+    "| Variable | Default | Meaning | Example |",
+    "|---|---|---|---|",
+    ...Object.entries<Option>(options).map(presentOption),
+  ].join("\n");
 
 /** Makes each table of a page, by the name in the two comments around it. */
 type Tables = Readonly<Record<string, () => string>>;

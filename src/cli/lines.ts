@@ -17,7 +17,6 @@ export function alignColumns(table: readonly (readonly string[])[]): string[] {
 }
 
 export const listOptions = {
-  search: option.text("Only those whose name contains this text."),
   limit: option.count("How many at most; 100 if left out."),
   after: option.id("Continue after the one with this id, the last one of the previous list."),
 };

@@ -110,11 +110,7 @@ const parameters = {
   groupId: argument.named<GroupId>("group"),
   clientId: argument.text<ClientId>("app"),
   importId: argument.id<ImportId>("import"),
-  handoverId: argument.id("hand-over"),
   sandboxId: argument.id("sandbox"),
-  agreementReceiptId: argument.id("receipt"),
-  connectionId: argument.id("connection"),
-  refusalId: argument.id("refusal"),
 };
 
 /** The arguments of a command by hand: path parameters of the contract, by their names there. */

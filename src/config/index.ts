@@ -8,5 +8,5 @@
  */
 export { settlePort } from "./arrange.ts";
 export type { Config } from "./arrange.ts";
-export { makeConfigTable, options } from "./options/index.ts";
+export { options } from "./options/index.ts";
 export { ConfigError, readConfig } from "./read.ts";

@@ -94,7 +94,7 @@ const module = new URL("./make-package.ts", import.meta.url);
 const typeOf = (name: string): string => (name.endsWith(".js") ? "text/javascript; charset=utf-8" : "application/gzip");
 
 /** Serves the packages for partners, each made at its first request. */
-export function makeDownloadsRouter(place: Place & { packages: Packages }): Router {
+function makeDownloadsRouter(place: Place & { packages: Packages }): Router {
   const { platform, baseUrl, issuerUrl, packages } = place;
   const origin: Place & Origin = { platform, baseUrl, issuerUrl, ...packages };
   const router = Router();

@@ -1,32 +1,6 @@
-/** Words of which readers use any for the same thing. A word may be a part of several. */
-const synonyms: readonly (readonly string[])[] = [
-  ["pagination", "paging", "paginate", "page", "cursor"],
-  ["limit", "ratelimit", "quota", "throttle", "throttling", "429", "many"],
-  ["rotate", "rotation", "renew", "replace"],
-  ["timeout", "deadline", "slow"],
-  ["idempotent", "idempotency", "duplicate", "repeat", "twice", "again"],
-  ["privacy", "gdpr", "dsgvo", "dataprotection", "personal"],
-  ["signon", "login", "sso", "oidc", "openid"],
-  ["logout", "signoff"],
-  ["webhook", "callback", "event", "notification", "push"],
-  ["sync", "synchronize", "synchronise", "feed", "change", "delta", "incremental"],
-  ["retry", "backoff"],
-  ["sdk", "client", "library"],
-  ["pupil", "student", "user", "person", "people"],
-  ["class", "group", "course"],
-  ["delete", "deletion", "remove", "erase", "erasure"],
-  ["etag", "cache", "caching", "unchanged", "304"],
-  ["signature", "hmac", "verify"],
-  ["test", "sandbox", "demo", "staging"],
-  ["version", "versioning", "breaking", "break", "compatibility", "deprecation", "deprecated"],
-  ["error", "problem", "failure"],
-  ["401", "unauthorized", "invalid_token"],
-  ["403", "forbidden", "insufficient_scope"],
-  ["404", "missing", "not_found"],
-  ["scope", "permission", "right"],
-  ["localhost", "tunnel", "listen", "own"],
-];
+import synonyms from "./synonyms.json" with { type: "json" };
 
+/** For each word, the concepts that readers mean by it. */
 const conceptsOf = new Map<string, string[]>();
 for (const [index, words] of synonyms.entries())
   for (const word of words) conceptsOf.set(word, [...(conceptsOf.get(word) ?? []), `concept${index}`]);
