@@ -183,9 +183,12 @@ export class StaleRecord extends AppError {
 
 /** The tag of a record without the properties that are not part of its state, such as counts. Ignores their order. */
 export function tagOf<T extends object>(record: T, without: readonly (keyof T)[] = []): string {
-  const state = Object.entries(record).filter(([name]) => !without.includes(name as keyof T));
-  return etagOf(JSON.stringify(Object.fromEntries(state.sort(([a], [b]) => (a < b ? -1 : 1)))));
+  const state = Object.entries(omit(record, without)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return etagOf(JSON.stringify(Object.fromEntries(state)));
 }
+
+export const omit = <T extends object>(record: T, names: readonly (keyof T)[]): object =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name as keyof T)));
 
 /** Answers with a record and its tag. */
 export const answerRecord = <T extends object>(body: T, without: readonly (keyof T)[] = []) => ({

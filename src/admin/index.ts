@@ -98,14 +98,7 @@ export async function makeAdmin(options: AdminOptions): Promise<Admin> {
  * Errors: calls throw what the operation throws, instead of returning a problem.
  */
 export function makeProgramFetch(options: AdminOptions, actorId: string): InnerFetch {
-  const caller: AdminCaller = {
-    ...pages,
-    actorId,
-    personId: null,
-    holder: null,
-    roles: [machineOperator],
-    reads: null,
-  };
+  const caller: AdminCaller = { ...nobody, actorId, roles: [machineOperator] };
   return makeLazyFetch(options.document, (only, log) =>
     bindAdmin(options, { findInnerCaller: async () => caller, log, only }),
   );
@@ -164,13 +157,13 @@ const pages = {
   ids: "shared",
 } as const;
 
+/** A caller who is no person of this service. */
+const nobody = { ...pages, personId: null, holder: null, reads: null };
+
 const callerWithLink = (setUp: SetUpCaller): AdminCaller => ({
-  ...pages,
+  ...nobody,
   actorId: setUpActor(setUp.setUpLinkId),
-  personId: null,
-  holder: null,
   roles: [],
-  reads: null,
   setUp,
 });
 

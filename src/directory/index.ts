@@ -26,7 +26,6 @@ export type { NewPerson, PersonName, PersonRole, PersonUpdate } from "./person.t
 export * from "./person-status.ts";
 export * from "./retention-policy.ts";
 export * from "./school.ts";
-export { schoolTexts } from "./school-texts.ts";
 export * from "./sign-in-state.ts";
 export { naturalKey, type PeopleSort, type SortOrder } from "./order.ts";
 export * from "./sort-key.ts";

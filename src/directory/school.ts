@@ -8,8 +8,13 @@ import { checkLogo, refuseLogo, type Logo } from "../platform/images/image.ts";
 import { limitThreaded, type AskedBy } from "../platform/threads/index.ts";
 import { definedOf, listDifferent, auditChange, write, type Change } from "./change.ts";
 import type { SchoolId } from "./ids.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
 import { makeSortKey } from "./sort-key.ts";
 import { checkName, checkTexts } from "./text.ts";
+
+/** What federal states, by ISO 3166-2, and schooling levels are called on pages. */
+export const schoolTexts = { de: german, en: english };
 
 type SchoolRecord = Omit<Prisma.SchoolModel, "id" | "sortKey" | "sandboxId" | "createdAt" | "updatedAt">;
 

@@ -1,6 +1,6 @@
 import { hasWayToSignIn, joinRetention } from "../directory/index.ts";
 import type { PersonId, PersonName, RetentionDefaults, SchoolId } from "../directory/index.ts";
-import { fields, makeFind, sql, table } from "../platform/database/sql.ts";
+import { fields, makeFind, pick, sql, table } from "../platform/database/sql.ts";
 import type { Parameters, Part, Queryable, Sql } from "../platform/database/sql.ts";
 
 /** Why a person will be soft-deleted: they left their last school, or have not signed in. */
@@ -104,13 +104,10 @@ export type DuePerson = {
 } & { [Part in keyof PersonName]: string | null };
 
 const columnsOfDue = {
-  id: p.id,
+  ...pick(p, "id", "firstFull", "firstCall", "last"),
   schoolId: sql`due.school_id`,
   cause: sql`due.cause`,
   dueAt: sql`due.due_at`,
-  firstFull: p.firstFull,
-  firstCall: p.firstCall,
-  last: p.last,
 };
 
 type Position = { dueAt: Date | null; id: PersonId | null };

@@ -14,5 +14,3 @@ export * from "./give-role.ts";
 export * from "./role.ts";
 export { listHigherHolders, refuseHigherHolder, type Covered } from "./higher-holder.ts";
 export * from "./reach.ts";
-export { adminScopesOf, staffRoleNames, targetOf } from "./role.ts";
-export type { RoleHolder, StaffRole, StaffRoleId, StaffRoleName } from "./role.ts";

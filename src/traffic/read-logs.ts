@@ -1,5 +1,5 @@
 import type { RecordStore } from "../platform/database/db.ts";
-import { fields, makeFind, type Queryable, sql, table } from "../platform/database/sql.ts";
+import { fields, makeFind, pick, type Queryable, sql, table } from "../platform/database/sql.ts";
 import type { ApiRequest, SignOnStep } from "./logs.ts";
 
 type RequestQuery = {
@@ -29,18 +29,8 @@ export type SignOnAttempt = { id: string; steps: SignOnStep[] };
 
 const s = table("signOnStep", "s");
 const step = fields<SignOnStep>({
-  id: s.id,
-  clientId: s.clientId,
-  requestId: s.requestId,
-  shortCode: s.shortCode,
-  at: s.at,
-  attempt: s.attempt,
-  step: s.step,
-  outcome: sql`${s.outcome}`,
-  code: s.code,
-  description: s.description,
-  reason: s.reason,
-  sent: s.sent,
+  ...pick(s, "id", "clientId", "requestId", "shortCode", "at", "attempt"),
+  ...pick(s, "step", "outcome", "code", "description", "reason", "sent"),
 });
 
 type Page = { clientId: string; requestId: string | null; after: string | null; limit: number };

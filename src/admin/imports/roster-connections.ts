@@ -9,7 +9,7 @@ import type {
 import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
-import { answerRecord, changeRecord, commit, commitCreated, tagOf } from "../change.ts";
+import { answerRecord, changeRecord, commit, commitCreated, omit, tagOf } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 import { roleForbids } from "../rights.ts";
@@ -29,8 +29,7 @@ const presentConnection = ({ settings, lastFailure, ...connection }: RosterConne
 const status = ["nextRunAt", "failingSince", "lastFailure", "updatedAt"] as const satisfies (keyof Presented)[];
 
 /** What the audit log shows: no mail addresses. */
-const recorded = ({ notifyAddresses: _, ...shown }: Presented): object =>
-  Object.fromEntries(Object.entries(shown).filter(([name]) => !(status as readonly string[]).includes(name)));
+const recorded = (shown: Presented): object => omit(shown, [...status, "notifyAddresses"]);
 
 export const presentFailing = ({ schoolIds, failingSince, lastFailure, ...connection }: RosterConnection) =>
   present("FailingRosterConnection", {

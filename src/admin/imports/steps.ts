@@ -9,6 +9,7 @@ import {
   refreshImport,
   setGroupMoves,
   sumHolds,
+  type ImportStatus,
   type UndoEntry,
 } from "../../imports/index.ts";
 import { present } from "../present.ts";
@@ -34,11 +35,14 @@ export const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, 
   const confirmed = confirmHolds ?? (confirmLeavers !== undefined && isOfLeavers ? holds : undefined);
   if (state === "HELD" && confirmed !== undefined) await confirmImport(db, id, origin, confirmed);
   await imports.apply(id, origin, { inBackground: query["in-background"] === true });
-  const after = await find();
-  if (after.state === "APPLIED") return { status: 200, body: presentImport(after) };
-  const going = { phase: "APPLYING" as const, percent: 0, place: null };
-  return { status: 202, body: presentImport({ ...after, progress: after.progress ?? going }) };
+  return answerRun(await find(), "APPLIED", "APPLYING");
 };
+
+function answerRun(after: ImportStatus, done: ImportStatus["state"], phase: "APPLYING" | "UNDOING") {
+  if (after.state === done) return { status: 200 as const, body: presentImport(after) };
+  const progress = after.progress ?? { phase, percent: 0, place: null };
+  return { status: 202 as const, body: presentImport({ ...after, progress }) };
+}
 
 const notConfirmed = () =>
   new AppError(
@@ -124,8 +128,5 @@ export const undoImport: AdminHandler<"undoImport"> = async (deps, request) => {
   const confirmation = { confirmed: body.confirmKept, now: origin.at };
   const kept = await changeByDifference(deps, request, (db) => confirmUndo(db, id, confirmation));
   await deps.imports.undo(id, kept, origin, { inBackground: query["in-background"] === true });
-  const after = await find();
-  if (after.state === "UNDONE") return { status: 200, body: presentImport(after) };
-  const going = { phase: "UNDOING" as const, percent: 0, place: null };
-  return { status: 202, body: presentImport({ ...after, progress: after.progress ?? going }) };
+  return answerRun(await find(), "UNDONE", "UNDOING");
 };

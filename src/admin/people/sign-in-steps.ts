@@ -7,6 +7,7 @@ import { reachesApp } from "../reached.ts";
 import { callers } from "../rights.ts";
 import { getReachedPerson } from "../whose-person.ts";
 import { changeWithPerson, loginUnknown, readLogin } from "./logins.ts";
+import { presentTime as time } from "./sessions.ts";
 
 type Step = Schemas["SignInStep"];
 
@@ -25,15 +26,16 @@ type Explanation = {
   needsSecondFactor: boolean;
 };
 
-/** The outcome `NOTE` does not prevent the sign-in. */
-const step = (code: Step["code"], outcome: Step["outcome"], values: Step["values"], fix: Fix | null = null): Step => ({
+type Values = { [Name in keyof Step["values"]]: Step["values"][Name] | null };
+
+/** The outcome `NOTE` does not prevent the sign-in. Values that are null are left out. */
+const step = (code: Step["code"], outcome: Step["outcome"], values: Values, fix: Fix | null = null): Step => ({
   code,
   outcome,
-  values,
+  values: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)),
   fix: outcome === "PASSED" ? null : fix,
 });
 const passedIf = (isPassed: boolean): Step["outcome"] => (isPassed ? "PASSED" : "REFUSED");
-const time = (text: string): string => new Date(text).toISOString();
 
 /** The operation that fixes a step, with the roles that allow it at its schools. */
 function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: string, schools: SchoolId[]): Fix {
@@ -79,9 +81,8 @@ function loginStep(asked: Explanation, fix: FixOfPerson): Step {
   if (login === null) return step("login", isRefused ? "REFUSED" : "NOTE", {}, fix("setLogin", "/login"));
   const { username, changedAt, hasPassword, mustChange } = login;
   const outcome = isRefused ? "REFUSED" : hasPassword && usesPassword && !mustChange ? "PASSED" : "NOTE";
-  const values = { hasPassword, mustChange };
   const password = hasPassword ? null : fix("newPassword", "/login/password");
-  const shown = { ...values, ...(!usesPassword && { usesPassword }) };
+  const shown = { hasPassword, mustChange, usesPassword: usesPassword ? null : false };
   if (isGuest) return step("login", outcome, shown, usesPassword ? password : null);
   const own = { ...shown, username, since: time(changedAt) };
   if (usesPassword || homeSchoolId === null) return step("login", outcome, own, password);
@@ -98,11 +99,11 @@ function schoolLoginSteps({ facts, roles, isGuest, homeSchoolId }: Explanation):
     const values = {
       schoolId: homeSchoolId,
       connection: name,
-      ...(!isInClasses && { isInClasses }),
-      ...(!isConfirmed && { isConfirmed }),
-      ...(failingSince !== null && { failingSince: time(failingSince) }),
-      ...(linkedAt !== null && { since: time(linkedAt) }),
-      ...(lastAt !== null && { lastAt: time(lastAt) }),
+      isInClasses: isInClasses ? null : false,
+      isConfirmed: isConfirmed ? null : false,
+      failingSince: time(failingSince),
+      since: time(linkedAt),
+      lastAt: time(lastAt),
     };
     if (!letsIn(one)) {
       const change = fixOf(roles, "updateUpstreamConnection", `/upstream-connections/${id}`, [homeSchoolId]);
@@ -116,13 +117,8 @@ function schoolLoginSteps({ facts, roles, isGuest, homeSchoolId }: Explanation):
 /** A new password helps only where the school uses passwords. */
 function wrongPasswordStep({ wrongPasswords, usesPassword }: SignInFacts, newPassword: Fix): Step {
   const { tries, lastAt } = wrongPasswords;
-  const last = lastAt === null ? {} : { lastAt: time(lastAt) };
-  return step(
-    "wrong_passwords",
-    tries === 0 ? "PASSED" : "NOTE",
-    { tries, ...last },
-    usesPassword ? newPassword : null,
-  );
+  const values = { tries, lastAt: time(lastAt) };
+  return step("wrong_passwords", tries === 0 ? "PASSED" : "NOTE", values, usesPassword ? newPassword : null);
 }
 
 /** The card; no step if the person has none that matters. */
@@ -136,8 +132,9 @@ function cardSteps({ facts, roles, homeSchoolId }: Explanation): Step[] {
     schoolId: homeSchoolId,
     card: state,
     since: time(revokedAt ?? createdAt),
-    ...(hours !== null && { hours }),
-    ...(refused !== null && { refusal: refused.reason, lastAt: time(refused.at) }),
+    hours,
+    refusal: refused && refused.reason,
+    lastAt: refused && time(refused.at),
   };
   if (state === "STAFF") return [step("card", outcome, values)];
   const isGone = [state, refused?.reason].some((one) => one === "REVOKED" || one === "ANSWER");
@@ -153,7 +150,7 @@ function pictureSteps({ facts, roles, homeSchoolId }: Explanation, fix: FixOfPer
   const { card, classLists } = facts;
   const makeCard = fixOf(roles, "createLoginCards", `/schools/${homeSchoolId}/login-cards`, [homeSchoolId]);
   const lists = classLists.map(({ groupId, className, until, isReady }) => {
-    const values = { schoolId: homeSchoolId, className, ...(until !== null && { until: time(until) }) };
+    const values = { schoolId: homeSchoolId, className, until: time(until) };
     if (!isReady) return step("class_list", "NOTE", { ...values, isReady }, hasCard(facts) ? null : makeCard);
     const open = fixOf(roles, "createClassList", `/groups/${groupId}/class-list`, [homeSchoolId]);
     return step("class_list", until === null ? "NOTE" : "PASSED", values, open);
@@ -169,7 +166,7 @@ function pictureSteps({ facts, roles, homeSchoolId }: Explanation, fix: FixOfPer
 /** A passkey is a second factor; whether it replaces the password as well is up to the home school. */
 function secondFactorStep({ hasSecondFactor, passkey, usesPassword }: SignInFacts, revoke: Fix): Step {
   const state = usesPassword ? passkey : ("NO_PASSWORDS" as const);
-  const values = { hasSecondFactor, ...(passkey !== null && state !== null && { passkey: state }) };
+  const values = { hasSecondFactor, passkey: passkey && state };
   return step("second_factor", "NOTE", values, hasSecondFactor ? revoke : null);
 }
 
@@ -186,13 +183,13 @@ function personSteps(asked: Explanation): Step[] {
     step(
       "person_active",
       passedIf(isActive),
-      isActive || person.purgeAt === null ? {} : { until: time(person.purgeAt) },
+      { until: isActive ? null : time(person.purgeAt) },
       fix("restorePerson", "/restoration"),
     ),
     step(
       "person_not_blocked",
       passedIf(person.blockedAt === null),
-      person.blockedAt === null ? {} : { since: time(person.blockedAt) },
+      { since: time(person.blockedAt) },
       fix("unblockPerson", "/block"),
     ),
     loginStep(asked, fix),
@@ -201,9 +198,9 @@ function personSteps(asked: Explanation): Step[] {
     step(
       "no_wait",
       passedIf(until === null),
-      until === null
-        ? {}
-        : { until: time(until), ...(isGuest ? {} : { isEverywhere: everywhereUntil !== null, places }) },
+      until === null || isGuest
+        ? { until: time(until) }
+        : { until: time(until), isEverywhere: everywhereUntil !== null, places },
       fix("releaseSignInLimits", "/login/release"),
     ),
     ...(isGuest ? [] : [...cardSteps(asked), ...pictureSteps(asked, fix)]),

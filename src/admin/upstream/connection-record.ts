@@ -5,7 +5,7 @@ import { makeRowLock } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { addressesOf, findConnection, type Connection, type ConnectionId } from "../../upstream/index.ts";
-import { changeRecord, tagOf, type ChangeRequest } from "../change.ts";
+import { changeRecord, omit, tagOf, type ChangeRequest } from "../change.ts";
 import type { AdminCaller, AdminDeps, Schemas } from "../handler.ts";
 import { findSchoolNames } from "../names.ts";
 
@@ -47,8 +47,7 @@ const status = [
 
 export const connectionTag = (connection: PresentedConnection): string => tagOf(connection, status);
 
-export const settingsOf = (connection: PresentedConnection): object =>
-  Object.fromEntries(Object.entries(connection).filter(([name]) => !(status as readonly string[]).includes(name)));
+export const settingsOf = (connection: PresentedConnection): object => omit(connection, status);
 
 export const connectionUnknown = () =>
   new AppError("not_found", "upstream_connection_not_found", "The connection does not exist.");

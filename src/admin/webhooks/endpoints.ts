@@ -5,7 +5,7 @@ import { present } from "../present.ts";
 import { storeOf, type Transaction } from "../../platform/database/db.ts";
 import * as webhooks from "../../webhooks/index.ts";
 import type { Endpoint, EndpointPosition } from "../../webhooks/index.ts";
-import { answerRecord, changeRecord, commit, commitCreated } from "../change.ts";
+import { answerRecord, changeRecord, commit, commitCreated, omit } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { appsOf, refuseUnknownApp } from "../reached.ts";
 
@@ -20,7 +20,7 @@ export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
 
 /** Properties that change without a change of the endpoint itself. */
 const counts = ["pending", "listensUntil"] as const;
-export const withoutCounts = ({ pending: _, listensUntil: _until, ...of }: WebhookEndpoint) => of;
+const withoutCounts = (endpoint: WebhookEndpoint): object => omit(endpoint, counts);
 
 export const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, request) => {
   const { query, reach } = request;
