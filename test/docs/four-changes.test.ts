@@ -95,16 +95,15 @@ properties:
   "A page of the portal": [
     [
       "src/portal/size/index.ts",
-      `import { makeArea, type PageView, type PageRequest } from "../frame/index.ts";
+      `import { makeArea, makePage, type PageView, type PageRequest } from "../frame/index.ts";
 
 /** \`/admin/schools/:schoolId/size\`: how large the school is. */
 export const sizePage = makeArea({ folder: import.meta.dirname, page: "size" }, (pages) => {
-  pages.get("/admin/schools/:schoolId/size", showSize);
+  pages.at("/admin/schools/:schoolId/size", showSize);
 });
 
 async function showSize({ call, t }: PageRequest): Promise<PageView> {
-  const size = await call("getSchoolSize");
-  return { title: t("frame.pages.size"), view: "size", model: { size } };
+  return makePage("size", t("frame.pages.size"), { size: await call("getSchoolSize") });
 }
 `,
     ],

@@ -96,7 +96,11 @@ export function checkArea(folder: string, { shared = [], users = [] }: { shared?
       .filter(([key, text]) => english.has(key) && valuesIn(text) !== valuesIn(english.get(key)!))
       .map(([key]) => `other values in the German text ${key}`),
     ...[...named(/\bt\(\s*"([\w.-]*\w)"/g)].filter((key) => !known.has(key)).map((key) => `no text ${key}`),
-    ...[...named(/\bview: "([\w-]+)"/g), ...named(/\.fragment\("([\w-]+)"/g)]
+    ...[
+      ...named(/\bview: "([\w-]+)"/g),
+      ...named(/\b(?:makePage\(|showAppPage\(request,)\s*"([\w-]+)"/g),
+      ...named(/\.fragment\("([\w-]+)"/g),
+    ]
       .filter((name) => !hasTemplate(name, [folder]))
       .map((name) => `no template ${name}`),
     ...[...named(/\bit\.partial\("([\w-]+)"/g)]

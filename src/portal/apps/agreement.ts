@@ -1,5 +1,12 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { attributeNames, type Download, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import {
+  makePage,
+  attributeNames,
+  type Download,
+  type PageRequest,
+  type PageView,
+  type Redirect,
+} from "../frame/index.ts";
 import { app } from "./app.ts";
 
 type SchoolAgreement = AdminSchemas["SchoolAgreement"];
@@ -47,20 +54,17 @@ export async function showAgreement(request: PageRequest): Promise<PageView> {
   const read = await readBoth(request);
   const { items, more } = await list("listAgreementReceipts", { query: { app: path.clientId } });
   const off = Object.keys(typed).length > 0 ? readWithheld(request, read.agreement) : null;
-  const model = {
+  return makePage("agreement", t("agreement.title", { app: read.app.name }), {
     ...read,
     attributes: describeAttributes(read.agreement).map((one) => ({
       ...one,
       isOff: off?.includes(one.name) ?? one.isOff,
     })),
     scopes: describeScopes(read.agreement),
-    address: at(agreement),
     appAddress: at(app),
     receipts: items,
-    receiptsAddress: at(receipts),
-    more: more(at(agreement)),
-  };
-  return { title: t("agreement.title", { app: read.app.name }), view: "agreement", model };
+    more,
+  });
 }
 
 /** Shows what the app would see differently, then confirms it or goes back to the form. */
@@ -80,7 +84,7 @@ export async function changeAgreement(request: PageRequest): Promise<PageView | 
     await change(false);
     return { to: at(agreement), done: accepts ? "agreed" : "attributesSet" };
   }
-  const model = {
+  return makePage("agreement-preview", t("apps.preview.title", { app: named.name }), {
     changes: (await change(true)) ?? [],
     accepts,
     agreementId: field("agreementId"),
@@ -88,20 +92,21 @@ export async function changeAgreement(request: PageRequest): Promise<PageView | 
     given: present.attributes.filter((name) => !withheld.includes(name)),
     withheld,
     tag: field("tag"),
-    address: at(agreement),
-  };
-  return { title: t("apps.preview.title", { app: named.name }), view: "agreement-preview", model };
+  });
 }
 
-export async function showWithdrawal({ call, getRecord, at, t }: PageRequest): Promise<PageView> {
+export async function showWithdrawal({ call, getRecord, t }: PageRequest): Promise<PageView> {
   const [named, { tag }, changes] = await Promise.all([
     call("getCatalogueApp"),
     getRecord("getSchoolAgreement"),
     call("withdrawAgreement", { query: { "dry-run": true } }),
   ]);
   const said = { lead: t("agreement.withdrawal.lead"), label: t("agreement.withdraw") };
-  const model = { ...said, tag, changes: changes ?? [], address: at(agreement) };
-  return { title: t("agreement.withdrawal.title", { app: named.name }), view: "withdrawal", model };
+  return makePage("withdrawal", t("agreement.withdrawal.title", { app: named.name }), {
+    ...said,
+    tag,
+    changes: changes ?? [],
+  });
 }
 
 export const loadAgreement = async (request: PageRequest): Promise<Download> =>
@@ -122,14 +127,12 @@ export const receipts = "/admin/schools/:schoolId/agreements";
 
 export async function listReceipts(request: PageRequest) {
   const { items, more } = await request.list("listAgreementReceipts");
-  const address = request.at(receipts);
-  const model = { receipts: items, address, more: more(address) };
-  return { title: request.t("receipts.title"), view: "receipts", model };
+  return makePage("receipts", request.t("receipts.title"), { receipts: items, more });
 }
 
-export async function showReceipt({ call, at, t }: PageRequest) {
+export async function showReceipt({ call, t }: PageRequest) {
   const { receipt, schoolName, agreement } = await call("getAgreementReceipt");
-  const model = { receipt, schoolName, agreement, address: `${at(receipts)}/${receipt.id}`, list: at(receipts) };
+  const model = { receipt, schoolName, agreement };
   const title = t("receipts.one", { app: receipt.appName, version: receipt.version });
   return { title, view: "receipt", model };
 }

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { attributeNames, describeReads, type PageRequest } from "../frame/index.ts";
+import { makePage, attributeNames, describeReads, type PageRequest } from "../frame/index.ts";
 
 export type CatalogueApp = AdminSchemas["CatalogueApp"];
 
@@ -33,41 +33,39 @@ export function wordsOf({ t, locale }: Pick<PageRequest, "t" | "locale">) {
 const granted: Record<string, boolean> = { yes: true, no: false };
 
 export async function listCatalogue(request: PageRequest) {
-  const { list, query, at, t, may } = request;
+  const { list, query, t } = request;
   const [search, chosen] = [query("search"), query("granted")];
   const { items, more } = await list("listCatalogue", { query: { search, granted: granted[chosen] } });
-  const address = at(catalogue);
-  const usage = may("listSeats") ? at("/admin/schools/:schoolId/usage") : null;
-  const model = { address, search, chosen, apps: items, words: wordsOf(request), more: more(address), usage };
-  return { title: t("frame.pages.apps"), view: "catalogue", model };
+  return makePage("catalogue", t("frame.pages.apps"), { search, chosen, apps: items, words: wordsOf(request), more });
 }
 
 export async function showApp(request: PageRequest) {
-  const { call, path, at } = request;
+  const { call, path } = request;
   const [read, agreement, erasures] = await Promise.all([
     call("getCatalogueApp"),
     call("getSchoolAgreement"),
     call("listOpenErasures", { query: { school: path.schoolId, app: path.clientId } }),
   ]);
-  const model = {
+  return makePage("app", read.name, {
     app: read,
     agreement,
-    address: at(app),
     words: wordsOf(request),
     withheld: withheldFrom(read),
     reads: describeReads(read.reads!, request),
     erasures: erasures[0],
-  };
-  return { title: read.name, view: "app", model };
+  });
 }
 
-export async function showWithdrawal({ call, getRecord, at, t }: PageRequest) {
+export async function showWithdrawal({ call, getRecord, t }: PageRequest) {
   const [read, { tag }, changes] = await Promise.all([
     call("getCatalogueApp"),
     getRecord("getGrant"),
     call("deleteGrant", { query: { "dry-run": true } }),
   ]);
   const said = { lead: t("apps.withdrawal.lead"), label: t("apps.withdraw") };
-  const model = { ...said, tag, changes: changes ?? [], address: at(app) };
-  return { title: t("apps.withdrawal.title", { app: read.name }), view: "withdrawal", model };
+  return makePage("withdrawal", t("apps.withdrawal.title", { app: read.name }), {
+    ...said,
+    tag,
+    changes: changes ?? [],
+  });
 }

@@ -1,5 +1,14 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { headersOf, makeChoices, readChoice, readChosen, refuseField, searchOf, unlessDone } from "../frame/index.ts";
+import {
+  makePage,
+  headersOf,
+  makeChoices,
+  readChoice,
+  readChosen,
+  refuseField,
+  searchOf,
+  unlessDone,
+} from "../frame/index.ts";
 import type { Choices, Redirect, PageView, PageRequest } from "../frame/index.ts";
 import { app as addressOfApp, withheldFrom, wordsOf, type CatalogueApp } from "./app.ts";
 
@@ -17,10 +26,9 @@ export async function showForm(request: PageRequest): Promise<PageView> {
   ]);
   const isTyped = Object.keys(request.typed).length > 0;
   const settings = isTyped ? readSettings(request) : settingsOf(app);
-  const model = {
+  return makePage("form", request.t("apps.form.title", { app: app.name }), {
     app,
     tag,
-    address: request.at(addressOfApp),
     kinds,
     roleNames,
     words: wordsOf(request),
@@ -29,8 +37,7 @@ export async function showForm(request: PageRequest): Promise<PageView> {
     signOnGroups: choose(request, "signOnGroup", groups, settings.signOn.groupIds ?? []),
     syncedGroups: choose(request, "syncedGroup", groups, settings.syncedGroupIds),
     withheld: withheldFrom(app),
-  };
-  return { title: request.t("apps.form.title", { app: app.name }), view: "form", model };
+  });
 }
 
 function choose(request: PageRequest, name: string, groups: readonly NamedGroup[], chosen: readonly string[]): Choices {
@@ -63,11 +70,10 @@ async function preview(request: PageRequest, settings: Settings): Promise<PageVi
   const names = new Map(groups.map(({ id, name }) => [id, name]));
   const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? request.t("apps.form.otherGroup"));
   const { kind, roles = [], groupIds = [] } = settings.signOn;
-  const model = {
+  return makePage("preview", request.t("apps.preview.title", { app: app.name }), {
     app,
     changes: changes ?? [],
     tag: request.field("tag"),
-    address: request.at(addressOfApp),
     fields: fieldsOf(settings),
     before: {
       signOn: app.grant === null ? words.audience(nobody, []) : audienceOf(request, app.grant),
@@ -77,8 +83,7 @@ async function preview(request: PageRequest, settings: Settings): Promise<PageVi
       signOn: words.audience({ kind, roles, groupIds }, namesOf(groupIds)),
       sync: words.sync(settings.sync, namesOf(settings.syncedGroupIds)),
     },
-  };
-  return { title: request.t("apps.preview.title", { app: app.name }), view: "preview", model };
+  });
 }
 
 async function confirm(request: PageRequest, settings: Settings): Promise<Redirect> {

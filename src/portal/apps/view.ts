@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import type { Download, PageRequest, PageView } from "../frame/index.ts";
+import { makePage, type Download, type PageRequest, type PageView } from "../frame/index.ts";
 import { app as addressOfApp, wordsOf } from "./app.ts";
 
 type Resource = AdminSchemas["AppViewResource"];
@@ -24,7 +24,7 @@ export async function showView(request: PageRequest): Promise<PageView> {
   const { count, records } = isShown ? readRecords(view.body!, { from, end }) : { count: 0, records: [] };
   const address = `${request.at(addressOfApp)}/view`;
   const search = new URLSearchParams({ resource: asked.resource, ...(asked.id !== undefined && { id: asked.id }) });
-  const model = {
+  return makePage("view", request.t("apps.view.title", { app: app.name }), {
     app,
     view,
     asked,
@@ -40,8 +40,7 @@ export async function showView(request: PageRequest): Promise<PageView> {
     bytes: Buffer.byteLength(view.body ?? ""),
     file: `${address}/file?${search.toString()}`,
     more: end < count ? `${address}?${search.toString()}&from=${end}` : null,
-  };
-  return { title: request.t("apps.view.title", { app: app.name }), view: "view", model };
+  });
 }
 
 export async function handView(request: PageRequest): Promise<Download> {
@@ -50,9 +49,7 @@ export async function handView(request: PageRequest): Promise<Download> {
   return { file: Buffer.from(body ?? ""), type: contentType, name: `${asked.resource}.json` };
 }
 
-type ViewQuery = { resource: Resource; id?: string };
-
-function readViewQuery({ query }: PageRequest): ViewQuery {
+function readViewQuery({ query }: PageRequest): { resource: Resource; id?: string } {
   const single = singles.find((one) => one === query("resource"));
   if (single !== undefined) return { resource: single, id: query("id") };
   return { resource: lists.find((one) => one === query("resource")) ?? "people" };
@@ -61,22 +58,11 @@ function readViewQuery({ query }: PageRequest): ViewQuery {
 /** A value in a record; `name` is its path, such as `groups › 1 › name`. */
 type Field = { name: string; value: string | null };
 
-type ShownRecord = {
-  id: string | null;
-  name: string | null;
-  role: string | null;
-  groups: string[];
-  fields: Field[];
-};
-
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
 /** Reads records `from` to `end` (exclusive) of a response of the IDM API or Schulconnex. */
-export function readRecords(
-  body: string,
-  { from, end }: { from: number; end: number },
-): { count: number; records: ShownRecord[] } {
+export function readRecords(body: string, { from, end }: { from: number; end: number }) {
   const read = JSON.parse(body) as Json;
   const all = (Array.isArray(read) ? read : [read]).filter(isObject);
   const records = all.slice(from, end).map((record) => ({

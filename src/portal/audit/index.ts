@@ -1,21 +1,17 @@
-import { handCsv, listGroups, makeArea, nameActions, compareLine, describeAction } from "../frame/index.ts";
-import type { CsvRow, Download, Names, PageRequest, Difference } from "../frame/index.ts";
+import { makePage, handCsv, listGroups, makeArea, nameActions, compareLine, describeAction } from "../frame/index.ts";
+import type { CsvRow, Download, Names, PageRequest } from "../frame/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
-
-const audit = "/admin/schools/:schoolId/audit";
 
 /** `/admin/schools/:schoolId/audit`: who did what to whom, before and after. */
 export const auditPages = makeArea({ folder: import.meta.dirname, page: "audit" }, (pages) => {
-  pages.get(audit, listLines);
-  pages.get(`${audit}/file`, handAuditCsv);
+  pages.at("/admin/schools/:schoolId/audit", listLines).get("file", handAuditCsv);
 });
 
 /** Without the actions of partners and of the service, which concern no school. */
 const actionsAtSchools = /^(?!(?:app|client|lost|sandbox|scope|scopes|secrets|signing|token|webhook)_|.*_extended$)/;
 
 async function listLines(request: PageRequest) {
-  const { call, list, me, t, at } = request;
-  const address = at(audit);
+  const { call, list, me, t, base } = request;
   const filters = readFilters(request);
   const [{ items, more }, apps, groups] = await Promise.all([
     list("listAudit", { query: queryOf(request) }),
@@ -23,18 +19,16 @@ async function listLines(request: PageRequest) {
     listGroups(request),
   ]);
   const names: Names = new Map([...groups, ...me.schools].map(({ id, name }) => [id, name]));
-  const model = {
-    address,
+  return makePage("list", t("frame.pages.audit"), {
     filters,
     withFilter: (name: string, value: string) =>
-      `${address}?${new URLSearchParams({ ...filters, [name]: value }).toString()}`,
+      `${base}?${new URLSearchParams({ ...filters, [name]: value }).toString()}`,
     apps,
     actions: nameActions(actionsAtSchools, request),
     lines: items.map((line) => ({ ...line, ...describeLine(line, request, names) })),
-    file: `${address}/file?${new URLSearchParams(filters).toString()}`,
-    more: more(address),
-  };
-  return { title: t("frame.pages.audit"), view: "list", model };
+    file: `${base}/file?${new URLSearchParams(filters).toString()}`,
+    more,
+  });
 }
 
 const pageSize = 250;
@@ -71,16 +65,7 @@ function writeRow(line: Line, request: PageRequest): CsvRow {
 type Line = AdminSchemas["AuditLine"];
 
 /** An audit line as text; "" for parts that do not apply. */
-type DescribedLine = {
-  what: string;
-  by: string;
-  role: string;
-  whom: string;
-  through: string;
-  differences: Difference[];
-};
-
-function describeLine(line: Line, { t, times }: Pick<PageRequest, "t" | "times">, names: Names): DescribedLine {
+function describeLine(line: Line, { t, times }: Pick<PageRequest, "t" | "times">, names: Names) {
   const { actor, action } = line;
   const whole = (name: AdminSchemas["PersonName"]): string => (name === null ? "" : `${name.firstCall} ${name.last}`);
   const by = whole(line.names.actor) || (line.names.actorApp ?? "") || describeProgram(actor, t);

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { aboutOf, listLoginCards, nameOf, readForm, readMember, Refused } from "../frame/index.ts";
+import { makePage, aboutOf, listLoginCards, nameOf, readForm, readMember, Refused } from "../frame/index.ts";
 import type { PageRequest, PageView } from "../frame/index.ts";
 
 type Group = AdminSchemas["AdminGroup"];
@@ -11,11 +11,10 @@ export const group = `${classes}/:groupId`;
 /** More than any school has. */
 const most = 1000;
 const kinds = ["KLASSE", "KURS", "SONSTIG", "DELETED"] as const;
-type Kind = (typeof kinds)[number];
 
-const kindOf = ({ status, type }: Group): Kind => (status === "DELETED" ? "DELETED" : type);
+const kindOf = ({ status, type }: Group) => (status === "DELETED" ? "DELETED" : type);
 
-export async function listClasses({ call, at, t, path, query }: PageRequest) {
+export async function listClasses({ call, t, path, query }: PageRequest) {
   const search = query("search");
   const [groups, signIns] = await Promise.all([
     call("listGroups", { query: { school: path.schoolId, limit: most, "show-deleted": true, search } }),
@@ -25,23 +24,17 @@ export async function listClasses({ call, at, t, path, query }: PageRequest) {
   const wanted = kinds.find((kind) => kind === query("kind"));
   const kind = wanted ?? kinds.find((one) => byKind.get(one)?.length !== 0) ?? "KLASSE";
   const tabs = kinds.map((one) => ({ kind: one, count: byKind.get(one)?.length ?? 0 }));
-  const model = {
-    base: at(classes),
+  return makePage("classes", t("frame.pages.classes"), {
     groups: byKind.get(kind) ?? [],
     classes: signIns,
     kind,
     tabs: tabs.filter((tab) => tab.count > 0 || tab.kind === kind),
     search,
     isEmpty: groups.length === 0 && search === "",
-  };
-  return { title: t("frame.pages.classes"), view: "classes", model };
+  });
 }
 
-export const showNewGroup = async ({ t, at }: PageRequest) => ({
-  title: t("classes.add"),
-  view: "new",
-  model: { base: at(classes) },
-});
+export const showNewGroup = async ({ t }: PageRequest) => makePage("new", t("classes.add"));
 
 export async function addGroup(request: PageRequest) {
   const { call, path, at } = request;
@@ -58,13 +51,12 @@ export async function readGroup({ getRecord, path }: PageRequest): Promise<{ rec
 }
 
 export async function showDeletion(request: PageRequest) {
-  const { call, at, t } = request;
+  const { call, t } = request;
   const [{ record, tag }, changes] = await Promise.all([
     readGroup(request),
     call("deleteGroup", { query: { "dry-run": true } }),
   ]);
-  const model = { group: record, tag, base: at(group), changes: changes ?? [] };
-  return { title: t("deletion.title"), view: "deletion", model };
+  return makePage("deletion", t("deletion.title"), { group: record, tag, changes: changes ?? [] });
 }
 
 const mostCounted = 200;
@@ -82,7 +74,7 @@ async function countMembers({ list }: PageRequest, filter: Filter, state: SignIn
 }
 
 export async function showGroup(request: PageRequest) {
-  const { list, at, query } = request;
+  const { list, query } = request;
   const signIn = states.find((state) => state === query("sign-in"));
   const isOfPupils = query("role") === pupils.role;
   const filter: Filter = isOfPupils ? pupils : {};
@@ -91,17 +83,15 @@ export async function showGroup(request: PageRequest) {
     list("listMembers", { query: { ...filter, "sign-in": signIn } }),
     ...states.map((state) => countMembers(request, filter, state)),
   ]);
-  const model = {
+  return makePage("group", record.name, {
     group: record,
     tag,
-    base: at(group),
     signIn,
     counts,
     isOfPupils,
-    more: more(at(group)),
+    more,
     members: items.map((member) => ({ ...member, fullName: nameOf(member, request) })),
-  };
-  return { title: record.name, view: "group", model };
+  });
 }
 
 export const member = `${group}/members/:personId`;
@@ -116,7 +106,7 @@ export async function showMember(request: PageRequest) {
   const isReached = mayGive && !person.isGuest;
   const mayGivePassword = isReached && person.status === "ACTIVE";
   const login = mayGivePassword ? await find("getLogin") : null;
-  const model = {
+  return makePage("member", t("member.title"), {
     group: record,
     member: person,
     base: at(group),
@@ -129,12 +119,11 @@ export async function showMember(request: PageRequest) {
     mayRevoke: isReached,
     mayExplain: isTaught && may("explainSignIn"),
     mayRequest: mayGive && person.isGuest && person.status === "ACTIVE",
-  };
-  return { title: t("member.title"), view: "member", model };
+  });
 }
 
 export async function showAddition(request: PageRequest) {
-  const { call, t, path, at, query, reveal } = request;
+  const { call, t, path, query, reveal } = request;
   const search = reveal(query("q"));
   const filters = { school: path.schoolId, status: "ACTIVE", search, limit: mostResults } as const;
   const [{ record }, results] = await Promise.all([
@@ -147,8 +136,7 @@ export async function showAddition(request: PageRequest) {
     about: aboutOf(person, request),
     isMember: person.groups.some(({ id }) => id === path.groupId),
   }));
-  const model = { group: record, base: at(group), search, people: people ?? null };
-  return { title: t("addition.title"), view: "addition", model };
+  return makePage("addition", t("addition.title"), { group: record, search, people: people ?? null });
 }
 
 export async function addMembers({ call, at, typed }: PageRequest) {
@@ -161,23 +149,21 @@ const lessons = [45, 60, 90, 120];
 
 /** Whether the list of the class is open, and a form that opens it for a lesson. */
 export async function showClassList(request: PageRequest): Promise<PageView> {
-  const { call, find, at, t } = request;
+  const { call, find, t } = request;
   const [{ record }, settings, list] = await Promise.all([
     readGroup(request),
     find("getCardSettings"),
     call("getClassList"),
   ]);
   const isUsed = settings === null || (settings.enabled && settings.classLists);
-  const model = { group: record, base: at(group), isUsed, endsAt: list.endsAt, lessons };
-  return { title: t("classList.title"), view: "class-list", model };
+  return makePage("class-list", t("classList.title"), { group: record, isUsed, endsAt: list.endsAt, lessons });
 }
 
 /** Opens the list and shows the code for the board, this once. */
 export async function openClassList(request: PageRequest): Promise<PageView> {
-  const { call, at, t } = request;
+  const { call, t } = request;
   const body = readForm(request, "createClassList", ["minutes"]);
   const [{ record }, opened] = await Promise.all([readGroup(request), call("createClassList", { body })]);
   const address = opened.url.replace(/^https?:\/\//, "");
-  const model = { ...opened, address, group: record, base: at(group) };
-  return { title: t("classList.open", { name: record.name }), view: "class-code", model };
+  return makePage("class-code", t("classList.open", { name: record.name }), { ...opened, address, group: record });
 }

@@ -1,4 +1,4 @@
-import { makeArea, onlyIf, redirectToSearch } from "../frame/index.ts";
+import { makeArea, onlyIf, redirectToSearch, type PageRequest } from "../frame/index.ts";
 import { openClassList, showClassList } from "./group.ts";
 import { addGroup, classes, group, listClasses, showDeletion, showGroup, showNewGroup } from "./group.ts";
 import { giveLogins, makeOneCard, printCards, revokeCards, showLogins, showOneCard } from "./logins.ts";
@@ -8,37 +8,36 @@ const person = "/admin/schools/:schoolId/people/:personId";
 
 /** `/admin/schools/:schoolId/classes`: classes and other groups, and the logins of their members. */
 export const classesPages = makeArea({ folder: import.meta.dirname, page: "classes" }, (pages) => {
-  pages.get(classes, listClasses);
-  pages.get(`${classes}/new`, onlyIf("createGroup", showNewGroup));
-  pages.post(classes, addGroup, onlyIf("createGroup", showNewGroup));
-  const onGroup = { to: group, again: showGroup };
-  pages.get(group, showGroup);
-  pages.act(`${group}/name`, "updateGroup", { ...onGroup, fields: ["name"], done: "groupRenamed" });
-  pages.get(`${group}/delete`, onlyIf("deleteGroup", showDeletion));
-  pages.act(`${group}/delete`, "deleteGroup", { ...onGroup, done: "groupDeleted" });
-  pages.act(`${group}/restore`, "restoreGroup", { ...onGroup, done: "groupRestored" });
+  const onClasses = pages.at(classes, listClasses);
+  const showNew = onlyIf("createGroup", showNewGroup);
+  onClasses.get("new", showNew);
+  onClasses.post("", addGroup, showNew);
+  const onGroup = pages.at(group, showGroup);
+  onGroup.act("name", "updateGroup", "groupRenamed", { fields: ["name"] });
+  onGroup.get("delete", onlyIf("deleteGroup", showDeletion));
+  onGroup.act("delete", "deleteGroup", "groupDeleted");
+  onGroup.act("restore", "restoreGroup", "groupRestored");
   const logins = onlyIf("createGroupPasswords", showLogins);
-  pages.form(`${group}/logins`, giveLogins, logins);
-  pages.post(`${group}/cards`, printCards, logins);
-  pages.post(`${group}/cards/revoke`, revokeCards, logins);
-  pages.form(`${group}/class-list`, openClassList, onlyIf("createClassList", showClassList));
-  pages.act(`${group}/class-list/end`, "endClassList", { ...onGroup, done: "classListEnded" });
-  pages.form(`${group}/add`, addMembers, onlyIf("putMembership", showAddition));
+  onGroup.form("logins", giveLogins, logins);
+  onGroup.post("cards", printCards, logins);
+  onGroup.post("cards/revoke", revokeCards, logins);
+  onGroup.form("class-list", openClassList, onlyIf("createClassList", showClassList));
+  onGroup.act("class-list/end", "endClassList", "classListEnded");
+  onGroup.form("add", addMembers, onlyIf("putMembership", showAddition));
   pages.post(`${group}/add/search`, redirectToSearch(`${group}/add`));
-  const onMember = { to: group, again: showMember };
-  pages.get(member, showMember);
-  pages.act(`${member}/role`, "putMembership", { ...onMember, fields: ["role"], done: "roleSet" });
-  pages.act(`${member}/cards/:loginCardId/revoke`, "revokeLoginCard", { ...onMember, to: member, done: "cardRevoked" });
-  pages.act(`${member}/pictures/reset`, "revokePictureCode", { ...onMember, to: member, done: "picturesReset" });
-  for (const owner of [member, person]) {
-    const oneCard = onlyIf("createLoginCards", showOneCard);
-    pages.form(`${owner}/card`, makeOneCard, oneCard);
-    pages.post(`${owner}/card/pdf`, printCards, oneCard);
+  const onMember = pages.at(member, showMember);
+  onMember.act("role", "putMembership", "roleSet", { to: group, fields: ["role"] });
+  onMember.act("cards/:loginCardId/revoke", "revokeLoginCard", "cardRevoked");
+  onMember.act("pictures/reset", "revokePictureCode", "picturesReset");
+  onMember.act("remove", "deleteMembership", "memberRemoved", { to: group });
+  const fields = ({ path }: PageRequest) => ({ schoolId: path.schoolId });
+  onMember.act("password-request", "requestPassword", "passwordRequested", { to: group, fields });
+  for (const [owner, page] of [
+    [member, "classes"],
+    [person, "people"],
+  ] as const) {
+    const oneCard = pages.at(`${owner}/card`, onlyIf("createLoginCards", showOneCard), { page });
+    oneCard.post("", makeOneCard);
+    oneCard.post("pdf", printCards);
   }
-  pages.act(`${member}/remove`, "deleteMembership", { ...onMember, done: "memberRemoved" });
-  pages.act(`${member}/password-request`, "requestPassword", {
-    ...onMember,
-    fields: ({ path }) => ({ schoolId: path.schoolId }),
-    done: "passwordRequested",
-  });
 });

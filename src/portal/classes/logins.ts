@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import {
+  makePage,
   askedBy,
   drawQrPaths,
   findHasCards,
@@ -20,7 +21,6 @@ type Card = AdminSchemas["MadeLoginCard"];
 
 /** `missing`, `all` and `chosen` create passwords; `cards` creates cards with a QR code. */
 const kinds = ["missing", "all", "chosen", "cards"] as const;
-type Kind = (typeof kinds)[number];
 
 const mostChosen = 200;
 
@@ -39,34 +39,24 @@ async function listTicked(request: PageRequest): Promise<{ id: string; name: str
 }
 
 export async function showLogins(request: PageRequest): Promise<PageView> {
-  const { t, at, field } = request;
+  const { t, field } = request;
   const [{ record }, hasCards, chosen] = await Promise.all([
     readGroup(request),
     findHasCards(request),
     listTicked(request),
   ]);
-  const passwords: Kind[] = chosen.length > 0 ? ["chosen"] : ["missing", "all"];
-  const model = {
+  const passwords: (typeof kinds)[number][] = chosen.length > 0 ? ["chosen"] : ["missing", "all"];
+  return makePage("logins", t("logins.title"), {
     group: record,
-    base: at(group),
     chosen,
     kind: field("kind") || passwords[0],
     kinds: hasCards ? [...passwords, "cards"] : passwords,
     hasCards,
     newPasswords: field("newPasswords") !== "no",
-  };
-  return { title: t("logins.title"), view: "logins", model };
+  });
 }
 
-type Printed = {
-  name: string;
-  className: string;
-  username: string;
-  password: string | null;
-  code: QrPath | null;
-  /** The PIN or picture, which is handed out separately. */
-  answer: string | null;
-};
+type Printed = ReturnType<typeof presentCard>;
 
 /** The QR codes by URL; none if drawing fails, because the PDF has them too. */
 async function drawCodes(cards: readonly Card[], request: PageRequest): Promise<Map<string, QrPath>> {
@@ -76,7 +66,8 @@ async function drawCodes(cards: readonly Card[], request: PageRequest): Promise<
   return new Map(drawn.map((code, index) => [urls[index]!, code]));
 }
 
-function presentCard(card: Card, request: PageRequest, codes: ReadonlyMap<string, QrPath>): Printed {
+/** `answer` is the PIN or picture, which is handed out separately. */
+function presentCard(card: Card, request: PageRequest, codes: ReadonlyMap<string, QrPath>) {
   const { username, password, url, pin, picture, className } = card;
   const answer = picture === null ? pin : request.t(`pictures.${picture}`);
   const code = codes.get(url ?? "") ?? null;
@@ -90,7 +81,7 @@ export async function giveLogins(request: PageRequest): Promise<PageView | Redir
   const personIds = readTicked(request);
   if (kind === undefined || (kind === "chosen" && personIds.length === 0)) return { to: `${at(group)}/logins` };
   const { record } = await readGroup(request);
-  const page: CardPage = { base: at(group), pdf: `${at(group)}/cards`, page: "classes" };
+  const page: CardPage = { base: at(group), pdf: `${at(group)}/cards` };
   if (kind === "cards") {
     const owners = personIds.length > 0 ? { personIds } : { groupId: path.groupId };
     return makeCards(request, { ...owners, newPasswords: field("newPasswords") !== "no", withQr: true }, page);
@@ -104,8 +95,8 @@ export async function giveLogins(request: PageRequest): Promise<PageView | Redir
   return showCards(request, { cards, skipped: [], printId: null, page });
 }
 
-/** Where the page of the cards returns to, where their PDF is, and which page of the navigation it belongs to. */
-type CardPage = { base: string; pdf: string; page: "classes" | "people" };
+/** Where the page of the cards returns to, and where their PDF is. */
+type CardPage = { base: string; pdf: string };
 
 /** Creates cards and shows them once. */
 async function makeCards(
@@ -122,12 +113,11 @@ async function makeCards(
 
 type Made = { cards: Printed[]; skipped: { name: string; reason: string }[]; printId: string | null; page: CardPage };
 
-async function showCards(request: PageRequest, { page: { page, ...addresses }, ...made }: Made): Promise<PageView> {
+async function showCards(request: PageRequest, { page, ...made }: Made): Promise<PageView> {
   const { school, signInAddress, at } = request;
   // The passwords are already made and are shown only this time, also without a logo that cannot be read.
   const logo = (await findSchoolLogo(request).catch(() => null)) && at(schoolLogo);
-  const model = { ...made, ...addresses, school, signInAddress, logo };
-  return { title: request.t("cards.title"), view: "cards", model, page };
+  return makePage("cards", request.t("cards.title"), { ...made, ...page, school, signInAddress, logo });
 }
 
 export async function revokeCards({ call, path, at }: PageRequest): Promise<Redirect> {
@@ -148,7 +138,7 @@ const readOwner = (request: PageRequest) => (isMemberPage(request) ? readMember(
 
 function oneCardPage(request: PageRequest): CardPage {
   const base = personAddress(request);
-  return { base, pdf: `${base}/card/pdf`, page: isMemberPage(request) ? "classes" : "people" };
+  return { base, pdf: `${base}/card/pdf` };
 }
 
 /** Offers a card for one person. If they have no password, the card gets one unless the reader chooses otherwise. */
@@ -159,15 +149,14 @@ export async function showOneCard(request: PageRequest): Promise<PageView> {
     listLoginCards(request),
     findHasCards(request),
   ]);
-  const { page, base } = oneCardPage(request);
-  const model = {
+  const { base } = oneCardPage(request);
+  return makePage("one-card", t("oneCard.title"), {
     base,
     fullName: nameOf(person, request),
     former: cards.find(({ revokedAt }) => revokedAt === null) ?? null,
     hasCards,
     newPasswords: field("newPasswords") === "" ? !person.hasLogin : field("newPasswords") === "yes",
-  };
-  return { title: t("oneCard.title"), view: "one-card", model, page };
+  });
 }
 
 export async function makeOneCard(request: PageRequest): Promise<PageView> {

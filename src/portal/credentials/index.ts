@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import {
+  makePage,
   findHasCards,
   leavingOf,
   listGroups,
@@ -13,30 +14,29 @@ import {
 } from "../frame/index.ts";
 
 const credentials = "/admin/schools/:schoolId/credentials";
-const letter = `${credentials}/letter`;
 const batch = `${credentials}/:credentialBatchId`;
 
 /** `/admin/schools/:schoolId/credentials`: cards and passwords for several classes or the whole school. */
 export const credentialsPages = makeArea({ folder: import.meta.dirname, page: "classes" }, (pages) => {
-  pages.form(credentials, startBatch, onlyIf("createCredentialBatch", showStart));
-  pages.form(letter, changeLetter, onlyIf("putParentLetter", showLetter));
-  pages.get(batch, showBatch);
-  pages.post(`${batch}/document`, handOut, showBatch);
-  pages.act(`${batch}/delete`, "deleteCredentialBatch", { to: credentials, done: "batchDeleted", again: showBatch });
+  const onCredentials = pages.at(credentials, onlyIf("createCredentialBatch", showStart));
+  onCredentials.post("", startBatch);
+  onCredentials.form("letter", changeLetter, onlyIf("putParentLetter", showLetter));
+  const onBatch = pages.at(batch, showBatch);
+  onBatch.post("document", handOut);
+  onBatch.act("delete", "deleteCredentialBatch", "batchDeleted", { to: credentials });
 });
 
 const roles = ["STUDENT", "TEACHER", "OTHER"] as const satisfies readonly AdminSchemas["SchoolRole"][];
 const kinds = ["passwords", "cards", "both", "letters"] as const;
 
 async function showStart(request: PageRequest) {
-  const { call, at, t, typed, field, may } = request;
+  const { call, t, typed, field, may } = request;
   const [groups, hasCards, batches] = await Promise.all([
     listGroups(request),
     findHasCards(request),
     call("listCredentialBatches"),
   ]);
-  const model = {
-    base: at(credentials),
+  return makePage("start", t("words.credentials"), {
     groups: onlyClasses(groups).filter(({ members }) => members > 0),
     batches,
     kinds: hasCards ? kinds : (["passwords", "letters"] as const),
@@ -50,8 +50,7 @@ async function showStart(request: PageRequest) {
       groups: typed["group"] ?? [],
       everybody: field("everybody") === "yes",
     },
-  };
-  return { title: t("words.credentials"), view: "start", model };
+  });
 }
 
 async function startBatch(request: PageRequest) {
@@ -75,11 +74,10 @@ async function startBatch(request: PageRequest) {
   return { to: `${at(credentials)}/${id}` };
 }
 
-async function showLetter({ getRecord, at, t, typed, field, locale }: PageRequest) {
+async function showLetter({ getRecord, t, typed, field, locale }: PageRequest) {
   const { record, tag } = await getRecord("getParentLetter");
   const text = typed["text"] === undefined ? (record.text ?? record.defaults[locale]) : field("text");
-  const model = { address: at(letter), list: at(credentials), tag, text, isOwn: record.text !== null };
-  return { title: t("letter.title"), view: "letter", model };
+  return makePage("letter", t("letter.title"), { tag, text, isOwn: record.text !== null });
 }
 
 async function changeLetter({ call, at, field }: PageRequest) {
@@ -106,17 +104,14 @@ async function nameChosen({ groupIds, roles: chosen }: Batch, request: PageReque
 }
 
 async function showBatch(request: PageRequest) {
-  const { call, at } = request;
+  const { call } = request;
   const read = await call("getCredentialBatch");
-  const model = {
-    base: at(batch),
-    list: at(credentials),
+  return makePage("batch", titleOf(read, request), {
     batch: read,
     percent: Math.floor((100 * read.prepared) / Math.max(1, read.people)),
     kind: kindOf(read),
     whom: await nameChosen(read, request),
-  };
-  return { title: titleOf(read, request), view: "batch", model };
+  });
 }
 
 /** Makes everything in the document valid, and hands it out. */

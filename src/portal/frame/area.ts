@@ -16,10 +16,8 @@ import { readForm, type FieldName } from "./read-form.ts";
 import { frameTexts } from "./texts.ts";
 import { readUpload } from "./upload.ts";
 
-export type PageView = {
-  title: string;
-  view: string;
-  model: object;
+/** How a page differs from others. */
+type PageOptions = {
   /** The current page in the navigation, if it is not that of the area. */
   page?: CurrentPage;
   status?: number;
@@ -28,40 +26,61 @@ export type PageView = {
   /** Loaded in addition to what all pages load. */
   assets?: { stylesheets: readonly string[]; scripts: readonly string[] };
 };
+export type PageView = PageOptions & { title: string; view: string; model: object };
 /** Where the browser goes after a form; `done` is the key of the message there. */
 export type Redirect = { to: string; done?: string; count?: number };
 export type Download = { file: Buffer | string | Readable; type: string; name: string };
 /** An image for this reader only; `tag` is its ETag. */
 export type InlineImage = { image: Buffer; type: string; tag: string };
 
+/** A page with the template `view`, which is given the model. */
+export const makePage = (view: string, title: string, model: object = {}, options: PageOptions = {}): PageView => ({
+  view,
+  title,
+  model,
+  ...options,
+});
+
 export type PageHandler = (request: PageRequest) => Promise<PageView | Redirect | Download | InlineImage>;
 
-/** A form that calls one operation. */
+/** A form that calls one operation, with the parameters of the address. */
 type Action<Id extends OperationId> = {
   /** The fields of the body, or what reads them. */
   fields?: readonly FieldName[] | ((request: PageRequest) => BodyOf<Id> | Promise<BodyOf<Id>>);
   query?: (request: PageRequest) => OperationRequest<Id>["query"];
   /** Runs first. Errors: Refused. */
   check?: (request: PageRequest) => unknown;
-  /** Where the browser goes: an address with the parameters of this one. */
-  to: string | ((request: PageRequest) => string);
-  done: string;
+  /** Where the browser goes, with the parameters of this address; otherwise to the record or list of the form. */
+  to?: string;
   /** The refusal of a form that is sent twice. */
   repeated?: string;
-  /** Shows the page of the form if the admin API refuses. */
-  again?: PageHandler;
 };
 
-export type Pages = {
+/** The pages and forms of a list or record. Their paths begin at its address, or with a slash at the root. */
+type Place = {
   get(path: string, show: PageHandler): void;
-  /** Handles a form; `again` shows its page if the admin API refuses. */
+  /** Handles a form; if the admin API refuses, `again` is shown, otherwise the list or record. */
   post(path: string, act: PageHandler, again?: PageHandler): void;
   /** Shows a form, which is posted to the same address. */
   form(path: string, act: PageHandler, show: PageHandler): void;
   /** Like `post`, for a form with a file in `request.upload`. */
-  upload(path: string, act: PageHandler, again?: PageHandler): void;
-  /** Handles a form by one call of an operation, with the parameters of the address. */
-  act<Id extends OperationId>(path: string, operation: Id, action: Action<Id>): void;
+  upload(path: string, act: PageHandler): void;
+  /** Handles a form by one call of an operation. */
+  act<Id extends OperationId>(path: string, operation: Id, done: string, action?: Action<Id>): void;
+};
+
+type PlaceOptions = {
+  /** Is marked in the navigation, if not the page of the area. */
+  page?: CurrentPage;
+  /** Runs first in each `act`. Errors: Refused. */
+  check?: (request: PageRequest) => unknown;
+};
+
+export type Pages = {
+  /** Shows a list or record at its address, the `base` of its pages. */
+  at(base: string, show: PageHandler, options?: PlaceOptions): Place;
+  /** Handles a form of no list or record. */
+  post(path: string, act: PageHandler): void;
 };
 
 export type Area = (deps: FrameDeps) => Router;
@@ -70,8 +89,8 @@ type AreaOptions = {
   folder: string;
   /** Texts from elsewhere. */
   texts?: Record<Locale, Texts>;
-  /** Is marked in the navigation. */
-  page: CurrentPage;
+  /** Is marked in the navigation; null if the page is not there. */
+  page: CurrentPage | ((request: PageRequest) => CurrentPage);
   /** Runs before each page. Errors: Refused for readers whom no page of the area is for. */
   check?: (request: PageRequest) => void;
 };
@@ -94,23 +113,40 @@ export function makeArea(
         check(request);
         return handle(request);
       };
-    const serve = (work: PageHandler, again?: PageHandler): RequestHandler =>
-      serveVisit(deps, { translator, render, page, work: checked(work), again: again && checked(again) });
+    const serveAt =
+      (base: string, shownPage: AreaOptions["page"] = page) =>
+      (work: PageHandler, again?: PageHandler): RequestHandler =>
+        serveVisit(deps, {
+          translator,
+          render,
+          base,
+          page: shownPage,
+          work: checked(work),
+          again: again && checked(again),
+        });
     const readBody = express.urlencoded({ extended: false, limit: largestForm });
-    addPages({
-      get: (path, show) => void router.get(path, serve(show)),
-      post: (path, act, again) => void router.post(path, readBody, serve(act, again)),
-      form: (path, act, show) => void router.route(path).get(serve(show)).post(readBody, serve(act, show)),
-      upload: (path, act, again) => void router.post(path, takeUpload, serve(act, again)),
-      act: (path, operation, action) => void router.post(path, readBody, serve(actOn(operation, action), action.again)),
-    });
+    const at: Pages["at"] = (base, show, { page: shownPage, ...each } = {}) => {
+      const serve = serveAt(base, shownPage);
+      const routeOf = (path: string) =>
+        router.route(path.startsWith("/") ? path : [base, path].filter(Boolean).join("/"));
+      const place: Place = {
+        get: (path, view) => void routeOf(path).get(serve(view)),
+        post: (path, act, again = show) => void routeOf(path).post(readBody, serve(act, again)),
+        form: (path, act, view) => void routeOf(path).get(serve(view)).post(readBody, serve(act, view)),
+        upload: (path, act) => void routeOf(path).post(takeUpload, serve(act, show)),
+        act: (path, operation, done, action = {}) => place.post(path, actOn(operation, done, { ...each, ...action })),
+      };
+      place.get("", show);
+      return place;
+    };
+    addPages({ at, post: (path, act) => void router.post(path, readBody, serveAt(path)(act)) });
     return router;
   };
 }
 
 /** Handles a form that makes one call and leads to a page. */
 export const actOn =
-  <Id extends OperationId>(operation: Id, { fields, query, check, to, done, repeated }: Omit<Action<Id>, "again">) =>
+  <Id extends OperationId>(operation: Id, done: string, { fields, query, check, to, repeated }: Action<Id> = {}) =>
   async (request: PageRequest): Promise<Redirect> => {
     const act = async () => {
       await check?.(request);
@@ -122,7 +158,7 @@ export const actOn =
         .catch(unlessDone(body));
     };
     await act().catch(exceptFor(repeated));
-    return { to: typeof to === "string" ? request.at(to) : to(request), done };
+    return { to: to === undefined ? request.base : request.at(to), done };
   };
 
 /** Errors: Refused role_forbids for readers who may not call the operation, not_found if they cannot see the school. */
@@ -136,11 +172,8 @@ export const onlyIf =
 
 /** Redirects to a search, which the address holds encrypted for the reader. */
 export const redirectToSearch =
-  (to: string) =>
-  (request: PageRequest): Promise<Redirect> => {
-    const query = new URLSearchParams({ q: request.hide(request.field("search")) });
-    return Promise.resolve({ to: `${request.at(to)}?${query.toString()}` });
-  };
+  (to: string): PageHandler =>
+  async ({ at, hide, field }) => ({ to: `${at(to)}?${new URLSearchParams({ q: hide(field("search")) }).toString()}` });
 
 /** The texts of an area, with those of the frame. */
 export const addFrameTexts = (texts: Record<Locale, Texts>) =>
@@ -161,7 +194,8 @@ const takeUpload: RequestHandler = async (req, res, next) => {
 type Serving = {
   translator: ReturnType<typeof makeTranslator>;
   render: Render;
-  page: CurrentPage;
+  page: AreaOptions["page"];
+  base: string;
   work: PageHandler;
   again?: PageHandler | undefined;
 };
@@ -171,9 +205,16 @@ function serveVisit(deps: FrameDeps, serving: Serving): RequestHandler {
     const visitor = await deps.findVisitor(req, res);
     if (visitor === null) return sendToSignIn(serving, req, res);
     if (visitor.needsSecondFactor) return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
-    const request = await openVisit(deps, { req, res, visitor, t: serving.translator(readLocale(req)) });
+    const request = await openVisit(deps, {
+      req,
+      res,
+      visitor,
+      base: serving.base,
+      t: serving.translator(readLocale(req)),
+    });
+    const page = typeof serving.page === "function" ? serving.page(request) : serving.page;
     const bound = { browser: nameBrowser(req, res), reader: visitor.personId };
-    const framing = { token: makeFormToken(deps.keys, bound), render: serving.render, page: serving.page };
+    const framing = { token: makeFormToken(deps.keys, bound), render: serving.render, page };
     if (req.method === "POST" && (isFromOtherSite(req) || !isOwnForm(deps.keys, bound, req))) {
       const code = isFromOtherSite(req) ? "form_of_other_site" : "form_not_recognised";
       const refused = new Refused(403, { code, requestId: requestIdOf(res) });

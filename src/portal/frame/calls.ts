@@ -58,8 +58,8 @@ type ListPage<Item> = {
   items: Item[];
   /** The cursor of the next page; null at the end. */
   next: string | null;
-  /** The address of the next page, with the filters of this one; null at the end. */
-  more(address: string): string | null;
+  /** The address of the next page of the list that this page shows, with the filters of this one; null at the end. */
+  more: string | null;
 };
 
 /** Calls of the admin API as the reader. Parameters of the path come from the address of the page. Errors: Refused. */
@@ -82,10 +82,15 @@ const rowsOnPage = 50;
 /** Of an address; they are no filters of its list. */
 const notFilters = ["cursor", "done", "count", "lang"];
 
-/** `headers` are those that a form has for its change: the tag and the key. */
+/** `headers` are those that a form has for its change: the tag and the key; `base` is the address of the list. */
 export function makeCalls(
   api: AdminClient,
-  { path, headers, search }: { path: object; headers: Record<string, string>; search: URLSearchParams },
+  {
+    path,
+    headers,
+    search,
+    base,
+  }: { path: object; headers: Record<string, string>; search: URLSearchParams; base: string },
 ): Calls {
   async function answer<Id extends OperationId>(id: Id, request: OperationRequest<Id> = {}) {
     const isDry = (request.query as { "dry-run"?: boolean } | undefined)?.["dry-run"] === true;
@@ -123,8 +128,7 @@ export function makeCalls(
       const link = /<([^>]+)>;\s*rel="next"/.exec(answered.get("link") ?? "")?.[1];
       const next = link === undefined ? null : new URL(link, "http://inside").searchParams.get("cursor");
       const filters = [...search].filter(([name]) => !notFilters.includes(name));
-      const more = (address: string) =>
-        next && `${address}?${new URLSearchParams([...filters, ["cursor", next]]).toString()}`;
+      const more = next && `${base}?${new URLSearchParams([...filters, ["cursor", next]]).toString()}`;
       return { items: data as unknown as ItemOf<Id>[], next, more };
     },
     async listAll<Id extends OperationId>(id: Id, query: OperationRequest<Id>["query"]) {

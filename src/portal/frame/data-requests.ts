@@ -7,9 +7,6 @@ import type { Times } from "./zone.ts";
 type DataRequest = AdminSchemas["DataRequest"];
 type Writing = { t: Translate; times: Pick<Times, "day" | "time"> };
 
-/** `status` says until when to answer or how the request ended, `export` whether the data was exported for it. */
-type DataRequestTexts = { asker: string; status: string; isOverdue: boolean; history: string[]; export: string };
-
 /** Noon, so that the day is the same in every time zone of Europe. */
 const dayText = (day: string, { times }: Writing): string => times.day(`${day}T12:00:00Z`);
 
@@ -27,7 +24,8 @@ function statusOf({ state, outcome, closedAt, closedBy, dueOn, daysLeft }: DataR
   return t(`frame.dataRequest.${key}`, { day: dayText(dueOn, writing), count: Math.abs(left) });
 }
 
-export function describeDataRequest(request: DataRequest, writing: Writing): DataRequestTexts {
+/** `status` says until when to answer or how the request ended, `export` whether the data was exported for it. */
+export function describeDataRequest(request: DataRequest, writing: Writing) {
   const { t, times } = writing;
   const { askedBy, receivedOn, extension, extendedAt, exportedAt, state, daysLeft } = request;
   return {

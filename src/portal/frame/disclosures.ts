@@ -5,11 +5,8 @@ import type { Times } from "./zone.ts";
 type Disclosure = AdminSchemas["Disclosure"];
 type Writing = { t: Translate; times: Pick<Times, "day" | "time"> };
 
-/** `facts` are sentences on sign-ins, reads and webhooks; `isOver`: the app can read nothing now. */
-type DisclosureTexts = { name: string; isOver: boolean; periods: string[]; facts: string[] };
-
 /** Says what each app could learn about a person, the apps that can read something now first. */
-export function describeDisclosures(disclosures: readonly Disclosure[], writing: Writing): DisclosureTexts[] {
+export function describeDisclosures(disclosures: readonly Disclosure[], writing: Writing) {
   const schools = new Set(disclosures.flatMap(({ periods }) => periods.flatMap((period) => idsOf(period.schools))));
   const described = disclosures.map((one) => describe(one, writing, schools.size > 1));
   return [...described.filter(({ isOver }) => !isOver), ...described.filter(({ isOver }) => isOver)];
@@ -20,7 +17,8 @@ const idsOf = (schools: readonly { id: string }[]): string[] => schools.map(({ i
 const listAttributes = (attributes: readonly string[], t: Translate): string =>
   attributes.map((name) => t(`personAttribute.${name}`)).join(", ") || t("frame.disclosures.nothing");
 
-function describe(one: Disclosure, writing: Writing, namesSchools: boolean): DisclosureTexts {
+/** `facts` are sentences on sign-ins, reads and webhooks; `isOver`: the app can read nothing now. */
+function describe(one: Disclosure, writing: Writing, namesSchools: boolean) {
   const { t, times } = writing;
   const { name, provider, signIn, lastReadAt, lastSentAt, deletedAt } = one;
   const facts = [

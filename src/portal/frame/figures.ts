@@ -7,15 +7,6 @@ type Figures = AdminSchemas["Figures"];
 export const figureRanges = ["day", "month", "year"] as const;
 type FigureRange = (typeof figureRanges)[number];
 
-type FigurePlot = {
-  metric: Metric;
-  heading: string;
-  drawn: Drawn;
-  labels: string[];
-  series: { name: string; values: readonly number[] }[];
-  total: number;
-};
-
 type Part = { key: string; label: string };
 type Span = { step: "hour" | "day"; from: Date; until: Date; parts: Part[]; keyLength: number };
 
@@ -60,7 +51,7 @@ function spanOf({ now, locale, times }: PageRequest, range: FigureRange): Span {
 export async function readPlots(
   request: PageRequest,
   { metrics, range, app }: { metrics: readonly Metric[]; range: FigureRange; app?: string },
-): Promise<FigurePlot[]> {
+) {
   const span = spanOf(request, range);
   const period = { step: span.step, from: span.from.toISOString(), until: span.until.toISOString() };
   const read = (metric: Metric) => request.call("getFigures", { query: { ...period, metric, app } });
@@ -68,7 +59,7 @@ export async function readPlots(
   return figures.map((one) => plotOf(request, one, span));
 }
 
-function plotOf({ t }: PageRequest, { metric, points }: Figures, { parts, keyLength }: Span): FigurePlot {
+function plotOf({ t }: PageRequest, { metric, points }: Figures, { parts, keyLength }: Span) {
   const outcomes = [...new Set(points.map(({ outcome }) => outcome))].sort();
   const all = outcomes.map((outcome) => {
     const counts = new Map<string, number>();
@@ -98,16 +89,6 @@ const nameOf = (outcome: string, t: PageRequest["t"]): string =>
 
 type Series = { name: string; values: readonly number[] };
 
-type Drawn = {
-  width: number;
-  height: number;
-  /** Horizontal lines with their values. */
-  rules: { y: number; value: number }[];
-  left: number;
-  right: number;
-  lines: { points: string; marks: string; total: number; name: string; look: number; shape: string }[];
-};
-
 const [width, height, left, right, top, bottom] = [360, 180, 44, 350, 10, 156];
 /** More lines could not be told apart. */
 const mostLines = 5;
@@ -121,8 +102,8 @@ const shapes = [
   "m-3-3l6 6m0-6l-6 6",
 ];
 
-/** Units: of the picture, 360 by 180. */
-export function drawLines(series: readonly Series[]): Drawn {
+/** Units: of the picture, 360 by 180. `rules` are horizontal lines with their values. */
+export function drawLines(series: readonly Series[]) {
   const most = roundUp(Math.max(1, ...series.flatMap(({ values }) => values)));
   const y = (value: number) => round(bottom - ((bottom - top) * value) / most);
   const lines = series.slice(0, mostLines).map(({ name, values }, look) => {

@@ -5,7 +5,7 @@ import type { OperationId } from "../../admin/index.ts";
 import type { PageView } from "./area.ts";
 import type { Typed } from "./form.ts";
 import { listPages, type CurrentPage } from "./navigation.ts";
-import { choiceOf, makeFields, type Choice, type Fields } from "./fields.ts";
+import { choiceOf, makeFields, type Choice } from "./fields.ts";
 import type { Refused } from "./calls.ts";
 import { describeViewChange, firstText } from "./describe.ts";
 import { hasManySchools, type PageRequest } from "./page-request.ts";
@@ -92,28 +92,37 @@ export function renderForLink(
 const titleOf = (title: string, { refused, t }: LinkRequest): string =>
   refused === null ? title : t("frame.refused.titled", { title });
 
-function partsOf(request: LinkRequest, token: string): PartsOfPage {
+type NameOf = (value: string | number) => string;
+type PartsOfPage = ReturnType<typeof partsOf>;
+
+/** What each template can use. */
+function partsOf(request: LinkRequest, token: string) {
   const { t, locale, times, refused, now, idempotencyKey } = request;
   const { begin, ...fields } = makeFields(request, render);
-  const parts: PartsOfPage = {
+  const parts = {
     t,
     locale,
     ...times,
     refused,
     now,
     ...fields,
-    form(hidden = {}, ...operations) {
+    /** The hidden fields of a form, whose other fields belong to these operations. */
+    form(hidden: Record<string, string | number> = {}, ...operations: OperationId[]) {
       begin(operations, hidden["form"]);
       return render("form", { fields: { token, once: idempotencyKey, ...hidden } });
     },
-    describeViewChange: (change) => describeViewChange(change, { t, locale }),
-    scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
-    partial: (name, data) => render(name, { ...data, ...parts }),
+    /** For the template `view-changes`. */
+    describeViewChange: (change: Parameters<typeof describeViewChange>[0]) => describeViewChange(change, { t, locale }),
+    scopeText: (scope: string) => t(`scope.${scope.replace(":", "_")}`),
+    partial: (name: string, data?: object): string => render(name, { ...data, ...parts }),
     html,
-    markup: (markup) => ({ markup }),
-    table: (options) => render("table", { ...tableOf(options), ...parts }),
-    options: (all, chosen, nameOf) => render("options", { all: all.map((one) => choiceOf(one, nameOf)), chosen }),
-    radios(field, all, chosen, nameOf) {
+    /** What a partial or a field draws, for a cell of a table. */
+    markup: (markup: string): Markup => ({ markup }),
+    table: <Row>(options: TableOptions<Row>): string => render("table", { ...tableOf(options), ...parts }),
+    /** The options of a select. */
+    options: (all: readonly Choice[], chosen?: unknown, nameOf?: NameOf) =>
+      render("options", { all: all.map((one) => choiceOf(one, nameOf)), chosen }),
+    radios(field: string, all: readonly Choice[], chosen: unknown, nameOf: NameOf) {
       const [fault, wrong] = [fields.fault(field), fields.wrong(field)];
       return render("radios", { field, all: all.map((one) => choiceOf(one, nameOf)), chosen, fault, wrong });
     },
@@ -127,39 +136,16 @@ const renderProblem = (parts: PartsOfPage): string =>
     : render("problem", { ...parts, ...describe(parts.refused, parts.t), faults: parts.faults() });
 
 function renderContent(
-  request: LinkRequest & Partial<Pick<PageRequest, "may" | "at" | "path">>,
+  request: LinkRequest & Partial<Pick<PageRequest, "may" | "at" | "path" | "base">>,
   { view, model }: PageView,
   { parts, renderView }: { parts: PartsOfPage; renderView: Render },
 ): string {
-  const { field, query, may, at, path } = request;
-  const shared = { ...parts, typed: field, query, may, at, path };
+  const { field, query, may, at, path, base } = request;
+  const shared = { ...parts, typed: field, query, may, at, path, base };
   const fragment = (name: string, data: object = {}): string =>
     renderView(name, { ...shared, ...model, fragment, ...data });
   return fragment(view);
 }
-
-type PartsOfPage = Omit<Fields, "begin"> & {
-  t: Translate;
-  locale: Locale;
-  refused: Refused | null;
-  now: Date;
-  time(at: string | null | undefined): string;
-  day(at: string | null | undefined): string;
-  dayField(at: string | null | undefined): string;
-  /** The hidden fields of a form, whose other fields belong to these operations. */
-  form(hidden?: Record<string, string | number>, ...operations: OperationId[]): string;
-  /** For the template `view-changes`. */
-  describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
-  scopeText(scope: string): string;
-  partial(name: string, data?: object): string;
-  html: typeof html;
-  /** What a partial or a field draws, for a cell of a table. */
-  markup(drawn: string): Markup;
-  table<Row>(options: TableOptions<Row>): string;
-  /** The options of a select. */
-  options(all: readonly Choice[], chosen?: unknown, nameOf?: (value: string | number) => string): string;
-  radios(field: string, all: readonly Choice[], chosen: unknown, nameOf: (value: string | number) => string): string;
-};
 
 /** Shown if the session ended while the person typed; keeps their input. */
 export function renderSessionEnded(

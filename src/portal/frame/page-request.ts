@@ -56,6 +56,8 @@ export type PageRequest = Calls & {
   /** The parameters of the address, for calls of the admin API. */
   path: Readonly<Record<PathName, string>>;
   param(name: string): string;
+  /** The address of the list or record that the page belongs to. */
+  base: string;
   /** An address of the portal with the parameters of this one, such as `:schoolId`. */
   at(template: string): string;
   /** The first value of a query parameter; "" if there is none. */
@@ -84,28 +86,28 @@ export const headersOf = ({ typed, idempotencyKey }: Pick<PageRequest, "typed" |
 
 export async function openVisit(
   deps: FrameDeps,
-  { req, res, visitor, t }: { req: Request; res: Response; visitor: Visitor; t: Translate },
+  { base: template, ...visit }: Pick<PageRequest, "req" | "res" | "visitor" | "t" | "base">,
 ): Promise<PageRequest> {
+  const { req, res, visitor } = visit;
   const locale = readLocale(req);
+  const param = (name: string) => String(req.params[name] ?? "");
+  const at = (address: string) => address.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(param(name)));
+  const base = at(template);
   const api = deps.clientFor({ personId: visitor.personId, requestId: requestIdOf(res) });
   const typed = req.method === "POST" ? readTyped(req.body) : {};
   const idempotencyKey = fieldOf(typed, "once") || randomUUID();
   const headers = headersOf({ typed, idempotencyKey });
   const { searchParams: search } = new URL(req.originalUrl, "http://here");
   // On pages about no other person, operations on people are about the reader.
-  const calls = makeCalls(api, { path: { personId: visitor.personId, ...req.params }, headers, search });
+  const calls = makeCalls(api, { path: { personId: visitor.personId, ...req.params }, headers, search, base });
   const { schoolId } = req.params as { schoolId?: string };
   const me = await calls.call("getMe");
   const permissions = permissionsOf(me.roles);
-  const param = (name: string) => String(req.params[name] ?? "");
   return {
     ...calls,
-    req,
-    res,
-    visitor,
+    ...visit,
     api,
     locale,
-    t,
     times: makeTimes(locale, readZone(req)),
     me,
     permissions,
@@ -119,7 +121,8 @@ export async function openVisit(
     noteSignedOut: () => deps.noteSignedOut(req, res),
     signOut: () => deps.signOut(req, res),
     param,
-    at: (template) => template.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(param(name))),
+    at,
+    base,
     query: (name) => firstOf(req.query[name]).trim(),
     typed,
     field: (name) => fieldOf(typed, name),

@@ -66,10 +66,8 @@ export const listMySchools = async ({
 }: PageRequest): Promise<readonly AdminSchemas["NamedSchool"][]> =>
   permissions.reachesAll ? call("listSchools", { query: { limit: most } }) : me.schools;
 
-type ProposedTeacher = { id: string; name: string; classes: string; state: string };
-
 /** Teachers of classes at the page's school who have no role for them; none if the reader may not give roles. */
-export async function listProposedTeachers(request: PageRequest): Promise<ProposedTeacher[]> {
+export async function listProposedTeachers(request: PageRequest) {
   if (request.path.schoolId === undefined || !request.may("giveClassTeacherRoles")) return [];
   const proposed = await request.call("listProposedTeachers", { query: { limit: most } });
   return proposed.map(({ id, name, classes, state }) => ({

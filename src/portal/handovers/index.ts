@@ -1,5 +1,14 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listGroups, makeArea, nameOf, onlyClasses, onlyIf, pickable, type PageRequest } from "../frame/index.ts";
+import {
+  makePage,
+  listGroups,
+  makeArea,
+  nameOf,
+  onlyClasses,
+  onlyIf,
+  pickable,
+  type PageRequest,
+} from "../frame/index.ts";
 
 type Handover = AdminSchemas["Handover"];
 
@@ -9,12 +18,11 @@ const mostPupils = 200;
 
 /** `/admin/schools/:schoolId/handovers`: pupils are handed over to another school and received. */
 export const handoverPages = makeArea({ folder: import.meta.dirname, page: "people" }, (pages) => {
-  pages.get(handovers, showHandovers);
-  pages.form(`${handovers}/new`, offer, onlyIf("createHandover", showOffer));
-  pages.get(one, showHandover);
-  pages.post(`${one}/accept`, accept, showHandover);
-  pages.act(`${one}/decline`, "declineHandover", { to: handovers, done: "declined", again: showHandover });
-  pages.act(`${one}/withdraw`, "withdrawHandover", { to: handovers, done: "withdrawn", again: showHandover });
+  pages.at(handovers, showHandovers).form("new", offer, onlyIf("createHandover", showOffer));
+  const onOne = pages.at(one, showHandover);
+  onOne.post("accept", accept);
+  onOne.act("decline", "declineHandover", "declined", { to: handovers });
+  onOne.act("withdraw", "withdrawHandover", "withdrawn", { to: handovers });
 });
 
 const present = (handover: Handover, request: PageRequest) => ({
@@ -28,32 +36,27 @@ const present = (handover: Handover, request: PageRequest) => ({
 });
 
 async function showHandovers(request: PageRequest) {
-  const { list, at, t } = request;
+  const { list, t } = request;
   const { items, more } = await list("listHandovers");
-  const model = {
-    base: at(handovers),
+  return makePage("list", t("handovers.title"), {
     handovers: items.map((handover) => present(handover, request)),
-    more: more(at(handovers)),
-  };
-  return { title: t("handovers.title"), view: "list", model };
+    more,
+  });
 }
 
 async function showHandover(request: PageRequest) {
-  const { call, at, may, t, field } = request;
+  const { call, may, t, field } = request;
   const handover = present(await call("getHandover"), request);
   const isOpen = handover.state === "OFFERED";
   const mayAnswer = isOpen && handover.isIncoming && may("acceptHandover");
-  const model = {
-    base: at(one),
-    list: at(handovers),
+  return makePage("handover", t("handover.title"), {
     handover,
     isOpen,
     mayAnswer,
     mayWithdraw: isOpen && !handover.isIncoming && may("withdrawHandover"),
     classes: mayAnswer ? onlyClasses(await listGroups(request)) : [],
     chosen: (id: string) => field(`class-${id}`),
-  };
-  return { title: t("handover.title"), view: "handover", model };
+  });
 }
 
 async function accept({ call, at, typed, field }: PageRequest) {
@@ -86,7 +89,7 @@ async function listPupils(request: PageRequest, { personId, groupId }: { personI
 }
 
 async function showOffer(request: PageRequest) {
-  const { call, at, path, query, field, typed, t } = request;
+  const { call, path, query, field, typed, t } = request;
   const search = field("search");
   const [ofPerson, ofGroup] = [query("person") || field("of-person"), query("group") || field("of-group")];
   const [pupils, groups, schools] = await Promise.all([
@@ -95,8 +98,7 @@ async function showOffer(request: PageRequest) {
     search.length < 2 ? null : call("listReceivingSchools", { query: { search, limit: 20 } }),
   ]);
   const isWhole = query("all") !== "";
-  const model = {
-    base: at(handovers),
+  return makePage("offer", t("offer.title"), {
     ofPerson,
     ofGroup,
     pupils,
@@ -106,8 +108,7 @@ async function showOffer(request: PageRequest) {
     search,
     schools: schools?.filter(({ id }) => id !== path.schoolId) ?? null,
     school: field("school"),
-  };
-  return { title: t("offer.title"), view: "offer", model };
+  });
 }
 
 async function offer(request: PageRequest) {

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
+import { makePage, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { one, readImport } from "./import-record.ts";
 import { readScope, scopeChoiceOf, scopeChoices } from "./list.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -31,8 +31,7 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
     .map((column, index) => ({ ...column, index, use: typed?.(`use${index}`) ?? column.use }))
     .filter(({ index }) => index < mostShown || columns[index]!.use !== "IGNORED");
   const isMissing = (...needed: Use[]) => !columns.some(({ use }) => needed.includes(use));
-  const model = {
-    base: request.at(one),
+  return makePage("columns", t("columns.title"), {
     read,
     found,
     rows,
@@ -48,8 +47,7 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
     canMakeIds: !isMissing("BIRTH_DATE"),
     hasRoles: !isMissing("ROLE"),
     hasClasses: !isMissing("CLASSES"),
-  };
-  return { title: t("columns.title"), view: "columns", model };
+  });
 }
 
 export async function mapColumns(request: PageRequest): Promise<Redirect> {

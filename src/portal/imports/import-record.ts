@@ -26,21 +26,18 @@ export const partOf = ({ schools }: Import, { path }: PageRequest): ImportSchool
 export const nameOf = (name: AdminSchemas["PersonName"], { t }: PageRequest): string =>
   name === null ? t("frame.nameless") : `${name.firstFull} ${name.last}`;
 
-type Fault = AdminSchemas["ImportFault"];
-
 /** Explains an error and its fix; uses the API's message if the code has no text. */
-export function describeFault({ code, message, remedy }: Fault, { t }: PageRequest): { wrong: string; remedy: string } {
+export function describeFault({ code, message, remedy }: AdminSchemas["ImportFault"], { t }: PageRequest) {
   if (!Object.hasOwn(german.faults, code)) return { wrong: message, remedy };
   const line = /\bline (\d+)/.exec(message)?.[1] ?? "?";
   return { wrong: t(`faults.${code}`, { line }), remedy: t(`remedies.${code}`) };
 }
 
-type GroupChange = AdminSchemas["ImportGroupChange"];
-
 const steps = ["new", "movedIn", "movedOut", "left", "changed"] as const;
 
 /** Describes the change of a group and its members, such as "2 new, 1 leaves". */
-export function describeChange({ step, previousName, members }: GroupChange, { t }: PageRequest): string[] {
+export function describeChange(change: AdminSchemas["ImportGroupChange"], { t }: PageRequest): string[] {
+  const { step, previousName, members } = change;
   const ofGroup =
     step === "NONE"
       ? []

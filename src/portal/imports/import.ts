@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { hasManySchools, listProposedTeachers, type PageView, type PageRequest } from "../frame/index.ts";
-import { imports, one, partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
+import { makePage, hasManySchools, listProposedTeachers, type PageView, type PageRequest } from "../frame/index.ts";
+import { partOf, readImport, type Import, type ImportSchool } from "./import-record.ts";
 import { countKinds } from "./people.ts";
 import { scopeChoiceOf } from "./list.ts";
 import { showMoves } from "./steps.ts";
@@ -10,9 +10,7 @@ export async function showImport(request: PageRequest): Promise<PageView> {
   const read = await readImport(request);
   const school = partOf(read, request);
   const isWaiting = read.state === "READY" || read.state === "HELD";
-  const model = {
-    base: request.at(one),
-    list: request.at(imports),
+  return makePage("import", t("import.title"), {
     school,
     read,
     stage: stageOf(read),
@@ -26,8 +24,7 @@ export async function showImport(request: PageRequest): Promise<PageView> {
     others: othersOf(read, request),
     teachers: read.state === "APPLIED" ? await listProposedTeachers(request) : [],
     isDone: read.state === "APPLIED" || read.state === "UNDONE",
-  };
-  return { title: t("import.title"), view: "import", model };
+  });
 }
 
 /** The state, or APPLYING, UNDOING or WAITING while it is being applied, undone or queued. */
@@ -45,10 +42,8 @@ const listsOfHolds: Record<AdminSchemas["ImportHoldReason"], string | null> = {
   OTHER_SCHOOL: null,
 };
 
-type Figure = { name: string; count: number; list: string };
-
 /** The numbers of what changes, each with the list that has whom or what it counts. */
-function figuresOf({ people, groups, memberships, leavers, kept, lists }: ImportSchool): Figure[] {
+function figuresOf({ people, groups, memberships, leavers, kept, lists }: ImportSchool) {
   const members = memberships.created + memberships.changed + memberships.removed;
   const figures: readonly (readonly [name: string, count: number, list: string])[] = [
     ["created", people.created, "people?kind=NEW"],

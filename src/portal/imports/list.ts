@@ -1,7 +1,7 @@
 import { rosterTemplate, schoolYearOf, rosterFormats, type AdminSchemas } from "../../admin/index.ts";
-import { hasManySchools, refuseField, leavingOf } from "../frame/index.ts";
+import { makePage, hasManySchools, refuseField, leavingOf } from "../frame/index.ts";
 import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
-import { imports, exported } from "./import-record.ts";
+import { imports } from "./import-record.ts";
 
 type Scope = Pick<AdminSchemas["Import"], "mode" | "people">;
 
@@ -23,32 +23,28 @@ export const readScope = (text: string): Scope | undefined =>
 export const scopeChoiceOf = ({ mode, people }: Scope): ScopeChoice =>
   mode === "DELTA" || people === "ALL" ? mode : people;
 
-type Format = AdminSchemas["ImportFormat"];
-
-const formats: readonly Format[] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
+const formats: readonly AdminSchemas["ImportFormat"][] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
 
 export async function showImports(request: PageRequest): Promise<PageView> {
-  const { call, list, at, path, query, t } = request;
+  const { call, list, path, query, t } = request;
   const isWaiting = query("waiting") !== "";
   const [{ items, more }, kept] = await Promise.all([
     list("listImports", { query: { school: path.schoolId, waiting: isWaiting || null } }),
     call("listColumnMappings"),
   ]);
   const mappings = kept.map((mapping) => ({ ...mapping, scope: scopeChoiceOf(mapping) }));
-  const model = {
-    base: at(imports),
+  return makePage("list", t("frame.pages.imports"), {
     isWaiting,
     isFirst: query("cursor") === "" && !isWaiting,
     imports: items,
-    more: more(at(imports)),
+    more,
     mappings,
     hasManySchools: hasManySchools(request),
     formats,
     scopeChoices,
     // Without a choice, a file with known headings is read as the last one with them.
     isRemembered: mappings.some(({ scope }) => scope !== "BULK"),
-  };
-  return { title: t("frame.pages.imports"), view: "list", model };
+  });
 }
 
 export async function handIn(request: PageRequest): Promise<Redirect> {
@@ -81,9 +77,9 @@ type RosterFormat = AdminSchemas["RosterFormat"];
 const listFormats = async () =>
   Object.entries(await rosterFormats()).map(([name, format]) => ({ ...format, name: name as RosterFormat }));
 
-export async function showExport({ at, t, call }: PageRequest): Promise<PageView> {
+export async function showExport({ t, call }: PageRequest): Promise<PageView> {
   await call("getSchool");
-  return { title: t("export.title"), view: "export", model: { base: at(exported), formats: await listFormats() } };
+  return makePage("export", t("export.title"), { formats: await listFormats() });
 }
 
 export async function handOutExport(request: PageRequest): Promise<Download> {

@@ -1,5 +1,5 @@
-import { leavingOf, type PageView, type PageRequest, type Download } from "../frame/index.ts";
-import { describeChange, describeFault, ofSchool, one, readImport } from "./import-record.ts";
+import { leavingOf, makePage, type PageView, type PageRequest, type Download } from "../frame/index.ts";
+import { describeChange, describeFault, ofSchool, readImport } from "./import-record.ts";
 import { setImmediate } from "node:timers/promises";
 import { stringify } from "csv-stringify/sync";
 import { leftOutHeading } from "../../admin/index.ts";
@@ -8,7 +8,7 @@ import { csvFile } from "../../platform/text/csv.ts";
 /** The address of a list with its filters; empty filters are left out. */
 export function addressOfList(request: PageRequest, name: string, filters: Record<string, string | null>): string {
   const filled = Object.entries(filters).filter((filter): filter is [string, string] => Boolean(filter[1]));
-  return `${request.at(one)}/${name}?${new URLSearchParams(filled).toString()}`;
+  return `${request.base}/${name}?${new URLSearchParams(filled).toString()}`;
 }
 
 export function showList(
@@ -16,13 +16,8 @@ export function showList(
   name: string,
   { next, ...model }: { next?: string | null; [key: string]: unknown },
 ): PageView {
-  const base = request.at(one);
   const more = next ? addressOfList(request, name, { cursor: next }) : null;
-  return {
-    title: request.t(`lists.title.${name}`),
-    view: "part",
-    model: { ...model, name, base, more },
-  };
+  return makePage("part", request.t(`lists.title.${name}`), { ...model, name, more });
 }
 
 export async function showFaults(request: PageRequest): Promise<PageView> {

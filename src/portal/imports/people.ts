@@ -4,10 +4,14 @@ import { nameOf, ofSchool, partOf, readImport, type ImportSchool } from "./impor
 import { addressOfList, showList } from "./lists.ts";
 
 type Person = AdminSchemas["ImportPerson"];
-type Kind = AdminSchemas["ImportPersonKind"];
 
 /** How many people each list has; what needs a look comes first. */
-export const countKinds = ({ people, leavers, kept, lists }: ImportSchool): [kind: Kind, count: number][] => [
+export const countKinds = ({
+  people,
+  leavers,
+  kept,
+  lists,
+}: ImportSchool): [kind: AdminSchemas["ImportPersonKind"], count: number][] => [
   ["RENAMED", lists.renamed],
   ["LEAVING", leavers],
   ["WITHOUT_CLASS", lists.withoutClass],

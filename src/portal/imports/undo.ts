@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { leavingOf, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { makePage, leavingOf, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { nameOf, ofSchool, one, readImport } from "./import-record.ts";
 import { showList } from "./lists.ts";
 
@@ -18,8 +18,7 @@ export async function showUndo(request: PageRequest): Promise<PageView> {
   }
   const here = previews.find(({ schoolId }) => schoolId === path.schoolId) ?? null;
   const kept = previews.reduce((sum, { kept: { people, groups } }) => sum + people + groups, 0);
-  const base = request.at(one);
-  return { title: t("undo.title"), view: "undo", model: { read, here, kept, base, figures: figuresOf(here) } };
+  return makePage("undo", t("undo.title"), { read, here, kept, figures: figuresOf(here) });
 }
 
 function figuresOf(preview: AdminSchemas["ImportUndo"] | null): [name: string, count: number][] {

@@ -1,24 +1,30 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { listMySchools, makeArea, onlyIf, refuseField, requireFields, type PageRequest } from "../frame/index.ts";
+import {
+  makePage,
+  listMySchools,
+  makeArea,
+  onlyIf,
+  refuseField,
+  requireFields,
+  type PageRequest,
+} from "../frame/index.ts";
 
 const mergers = "/admin/schools/:schoolId/mergers";
 
 /** `/admin/schools/:schoolId/mergers`: a school becomes a part of another one, and that is undone. */
 export const mergerPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
-  pages.get(mergers, onlyIf("listSchoolMergers", showMergers));
-  pages.form(`${mergers}/new`, merge, onlyIf("createSchoolMerger", showMerge));
-  pages.act(`${mergers}/:mergerId/undo`, "withdrawSchoolMerger", { to: mergers, done: "undone", again: showMergers });
+  const onMergers = pages.at("/admin/schools/:schoolId/mergers", onlyIf("listSchoolMergers", showMergers));
+  onMergers.form("new", merge, onlyIf("createSchoolMerger", showMerge));
+  onMergers.act(":mergerId/undo", "withdrawSchoolMerger", "undone");
 });
 
-async function showMergers({ list, may, at, t }: PageRequest) {
+async function showMergers({ list, may, t }: PageRequest) {
   const { items, more } = await list("listSchoolMergers");
   const mayUndo = may("withdrawSchoolMerger");
-  const model = {
-    base: at(mergers),
+  return makePage("list", t("words.mergers"), {
     mergers: items.map((one) => ({ ...one, mayUndo: mayUndo && one.state === "MERGED" })),
-    more: more(at(mergers)),
-  };
-  return { title: t("words.mergers"), view: "list", model };
+    more,
+  });
 }
 
 const bodyOf = ({ field }: PageRequest): AdminSchemas["SchoolMergerInput"] => ({
@@ -28,20 +34,18 @@ const bodyOf = ({ field }: PageRequest): AdminSchemas["SchoolMergerInput"] => ({
 
 /** Offers the other schools of the caller; after a choice it shows what would happen. */
 async function showMerge(request: PageRequest) {
-  const { call, path, field, at, t } = request;
+  const { call, path, field, t } = request;
   const schools = await listMySchools(request);
   const into = schools.find(({ id }) => id === field("into") && id !== path.schoolId);
   const query = { "dry-run": true };
   const preview = into && (await call("createSchoolMerger", { query, body: bodyOf(request) }));
-  const model = {
-    base: at(mergers),
+  return makePage("merge", t("merge.title"), {
     from: schools.find(({ id }) => id === path.schoolId)?.name ?? "",
     schools: schools.filter(({ id }) => id !== path.schoolId),
     into,
     ids: field("ids") === "keep" ? "keep" : "remove",
     preview: preview as AdminSchemas["SchoolMergerPreview"] | undefined,
-  };
-  return { title: t("merge.title"), view: "merge", model };
+  });
 }
 
 /** Merges once the number of people has been typed; shows what would happen before. */

@@ -1,16 +1,13 @@
 import type { DataOf } from "../../admin/index.ts";
-import { figureRanges, makeArea, onlyIf, readPlots, Refused, refuseField } from "../frame/index.ts";
+import { makePage, figureRanges, makeArea, onlyIf, readPlots, Refused, refuseField } from "../frame/index.ts";
 import type { PageRequest, Redirect } from "../frame/index.ts";
 
 export const operatorPages = makeArea({ folder: import.meta.dirname, page: "operator_apps" }, (pages) => {
-  const apps = onlyIf("approveScopeRequest", listApps);
-  pages.get("/admin/apps", apps);
-  pages.post("/admin/apps/requests/:scopeRequestId/approval", approve, apps);
-  pages.post("/admin/apps/requests/:scopeRequestId/refusal", onlyIf("refuseScopeRequest", refuse), apps);
-  const keys = onlyIf("listSigningKeys", showKeys);
-  pages.get("/admin/keys", keys);
-  pages.post("/admin/keys/rotation", rotateKeys, keys);
-  pages.get("/admin/figures", onlyIf("getHealth", showFigures));
+  const apps = pages.at("/admin/apps", onlyIf("approveScopeRequest", listApps));
+  apps.post("requests/:scopeRequestId/approval", approve);
+  apps.post("requests/:scopeRequestId/refusal", onlyIf("refuseScopeRequest", refuse));
+  pages.at("/admin/keys", onlyIf("listSigningKeys", showKeys), { page: "operator_keys" }).post("rotation", rotateKeys);
+  pages.at("/admin/figures", onlyIf("getHealth", showFigures), { page: "operator_figures" });
 });
 
 const mostWaiting = 20;
@@ -21,15 +18,14 @@ async function listApps({ call, list, query, param, field, t }: PageRequest) {
     list("listApps", { query: { search } }),
     call("listScopeRequests", { query: { state: "REQUESTED", limit: mostWaiting + 1 } }),
   ]);
-  const model = {
+  return makePage("apps", t("frame.pages.operator_apps"), {
     search,
     apps: apps.items,
     requests: requests.slice(0, mostWaiting),
     areMore: requests.length > mostWaiting,
     typedNote: { id: param("scopeRequestId"), note: field("note") },
-    more: apps.more("/admin/apps"),
-  };
-  return { title: t("frame.pages.operator_apps"), view: "apps", model };
+    more: apps.more,
+  });
 }
 
 /** Decides a request. One that was already decided this way is no refusal, because the form was sent twice. */
@@ -63,8 +59,7 @@ async function showKeys({ call, now, t }: PageRequest) {
   const keys = await call("listSigningKeys", { query: { limit: 100 } });
   const usableAt = keys.map((key) => key.usableAt ?? "").reduce((latest, at) => (at > latest ? at : latest), "");
   const isTooNew = usableAt !== "" && new Date(usableAt) > now;
-  const model = { keys, tooNewUntil: isTooNew ? usableAt : null };
-  return { title: t("keys.title"), view: "keys", model, page: "operator_keys" as const };
+  return makePage("keys", t("keys.title"), { keys, tooNewUntil: isTooNew ? usableAt : null });
 }
 
 async function rotateKeys({ call, field }: PageRequest): Promise<Redirect> {
@@ -82,6 +77,5 @@ async function showFigures(request: PageRequest) {
     call("listImports", { query: { state: "HELD", limit: 20 } }),
     readPlots(request, { metrics, range }),
   ]);
-  const model = { health, held, plots, range, ranges: figureRanges };
-  return { title: t("frame.pages.operator_figures"), view: "figures", model, page: "operator_figures" as const };
+  return makePage("figures", t("frame.pages.operator_figures"), { health, held, plots, range, ranges: figureRanges });
 }

@@ -1,11 +1,9 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { refuseField, type Download, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { app, showAppPage, type App } from "./app-page.ts";
+import { showAppPage, type App } from "./app-page.ts";
 
 type Agreement = AdminSchemas["Agreement"];
 type Input = AdminSchemas["AgreementInput"];
-
-export const agreement = `${app}/agreement`;
 
 export async function showAgreement(request: PageRequest): Promise<PageView> {
   const [read, { items, more }] = await Promise.all([request.call("getApp"), request.list("listAgreements")]);
@@ -13,23 +11,17 @@ export async function showAgreement(request: PageRequest): Promise<PageView> {
   const versions = items.filter(({ state }) => state === "PUBLISHED");
   const [current] = versions;
   const shown = request.field("form") === "draft" ? readTyped(request, read) : inputOf(draft ?? current ?? null, draft);
-  return showAppPage(request, {
+  return showAppPage(request, "agreement", {
     app: read,
-    page: "agreement",
-    view: "agreement",
-    model: {
-      draft,
-      versions,
-      shown,
-      subprocessors: (shown.subprocessors ?? []).map(({ name, country, purpose }) =>
-        [name, country, purpose].join("; "),
-      ),
-      needs: [
-        ...read.attributes.map((name) => needOf(shown, "attribute", name)),
-        ...read.scopes.map((name) => needOf(shown, "scope", name)),
-      ],
-      more: more(request.at(agreement)),
-    },
+    draft,
+    versions,
+    shown,
+    subprocessors: (shown.subprocessors ?? []).map(({ name, country, purpose }) => [name, country, purpose].join("; ")),
+    needs: [
+      ...read.attributes.map((name) => needOf(shown, "attribute", name)),
+      ...read.scopes.map((name) => needOf(shown, "scope", name)),
+    ],
+    more,
   });
 }
 
@@ -79,13 +71,13 @@ export async function writeDraft(request: PageRequest): Promise<Redirect> {
   const { wrongLine, ...body } = readTyped(request, await request.call("getApp"));
   if (wrongLine !== undefined) throw refuseField(`subprocessors/${wrongLine}`, "subprocessor_malformed");
   await request.call("putAgreementDraft", { body });
-  return { to: request.at(agreement), done: "draftKept" };
+  return { to: request.base, done: "draftKept" };
 }
 
-export async function uploadPdf({ call, at, upload }: PageRequest): Promise<Redirect> {
+export async function uploadPdf({ call, base, upload }: PageRequest): Promise<Redirect> {
   if (upload === null) throw refuseField("pdf", "pdf_missing");
   await call("putAgreementPdf", { body: upload.stream });
-  return { to: at(agreement), done: "pdfKept" };
+  return { to: base, done: "pdfKept" };
 }
 
 export const loadPdf = async ({ call }: PageRequest): Promise<Download> => ({

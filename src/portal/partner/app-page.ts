@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, refuseField, type PageRequest, type PageView } from "../frame/index.ts";
+import { makePage, Refused, refuseField, type PageRequest, type PageView } from "../frame/index.ts";
 
 export type App = AdminSchemas["AdminApp"];
 
@@ -21,46 +21,42 @@ export const currentPage = ({ permissions }: PageRequest): "operator_apps" | "pa
   permissions.reachesAll ? "operator_apps" : "partner";
 
 const appPages = [
-  ...(["", "registration", "secret", "schools", "erasures", "usage", "scopes", "agreement"] as const),
+  ...(["overview", "registration", "secret", "schools", "erasures", "usage", "scopes", "agreement"] as const),
   ...(["webhooks", "ids", "sandbox", "sign-ons", "requests", "log", "docs"] as const),
 ];
 type AppPage = (typeof appPages)[number];
 
-type Showing = Pick<PageView, "assets" | "dropsTyped"> & {
-  app?: App;
-  page: AppPage;
-  view: string;
+type Options = Pick<PageView, "assets" | "dropsTyped"> & {
+  /** The template and the title, if they are not those of the page. */
+  view?: string;
   title?: string;
-  model?: object;
 };
 
-/** A page of an app with links to the others; `app` if the page has read it already. */
-export async function showAppPage(request: PageRequest, shown: Showing): Promise<PageView> {
-  const { app: read = await request.call("getApp"), page, view, title, model = {}, ...others } = shown;
-  const address = request.at(app);
+/** A page of an app with links to the others; `app` of the model if the page has read it already. */
+export async function showAppPage(
+  { call, at, t, permissions }: PageRequest,
+  page: AppPage,
+  { app: read, ...model }: { app?: App; [name: string]: unknown },
+  { view = page, title = t(`partner.pages.${page}`), ...options }: Options = {},
+): Promise<PageView> {
+  const shown = read ?? (await call("getApp"));
+  const address = at(app);
   const links = appPages.map((name) => ({
-    label: request.t(`partner.pages.${name || "overview"}`),
-    href: name === "" ? address : `${address}/${name}`,
+    label: t(`partner.pages.${name}`),
+    href: name === "overview" ? address : `${address}/${name}`,
     isCurrent: name === page,
   }));
-  const name = title ?? request.t(`partner.pages.${page || "overview"}`);
-  return {
-    title: page === "" ? read.name : request.t("partner.titleOf", { page: name, app: read.name }),
-    view,
-    page: currentPage(request),
-    ...others,
-    model: { app: read, address, links, isOperator: request.permissions.reachesAll, ...model },
-  };
+  const whole = page === "overview" ? shown.name : t("partner.titleOf", { page: title, app: shown.name });
+  const shared = { app: shown, address, links, isOperator: permissions.reachesAll };
+  return makePage(view, whole, { ...shared, ...model }, options);
 }
 
 export async function listSchools(request: PageRequest): Promise<PageView> {
   const { items, more } = await request.list("listGrants", { query: { app: request.path.clientId } });
-  const model = { grants: items, more: more(request.at(`${app}/schools`)) };
-  return showAppPage(request, { page: "schools", view: "schools", model });
+  return showAppPage(request, "schools", { grants: items, more });
 }
 
 export async function listErasures(request: PageRequest): Promise<PageView> {
   const { items, more } = await request.list("listOpenErasures", { query: { app: request.path.clientId } });
-  const model = { schools: items, more: more(request.at(`${app}/erasures`)) };
-  return showAppPage(request, { page: "erasures", view: "erasures", model });
+  return showAppPage(request, "erasures", { schools: items, more });
 }

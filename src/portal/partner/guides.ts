@@ -11,13 +11,7 @@ type Sandbox = AdminSchemas["Sandbox"];
 type Read = { id: string; name: object | null; role?: string };
 
 const mostText = 6_000;
-const [schoolOfDemo, otherSchoolOfDemo] = [1, 4].map((n) => `a0000000-0000-4000-8000-00000000000${n}`) as [
-  string,
-  string,
-];
-const [pupil, otherPupil, withoutName, noPupil] = [1, 2, 3, 8].map(
-  (n) => `c0000000-0000-4000-8000-00000000000${n}`,
-) as [string, string, string, string];
+const demoId = (kind: "a" | "c", number: number) => `${kind}0000000-0000-4000-8000-00000000000${number}`;
 
 async function readPeople(request: PageRequest, path: string): Promise<Read[]> {
   const { body, status } = await request.call("getAppAnswer", { query: { path } });
@@ -33,8 +27,8 @@ async function listSandboxIds(
   const main = schools.find(({ officialId }) => officialId.endsWith("-main")) ?? schools[0]!;
   const second = schools.find(({ id }) => id !== main.id) ?? main;
   const ofSchools: [string, string][] = [
-    [schoolOfDemo, main.id],
-    [otherSchoolOfDemo, second.id],
+    [demoId("a", 1), main.id],
+    [demoId("a", 4), second.id],
   ];
   if (!asked.some((id) => id.startsWith("c"))) return ofSchools;
   const [people, users] = await Promise.all([
@@ -43,10 +37,10 @@ async function listSandboxIds(
   ]);
   const active = people.filter(({ name, role }) => name !== null && role === "STUDENT");
   const samples: [string, Read | undefined][] = [
-    [pupil, active[0]],
-    [otherPupil, active[0]],
-    [withoutName, people.find(({ name }) => name === null)],
-    [noPupil, users.find(({ role }) => role === "OTHER")],
+    [demoId("c", 1), active[0]],
+    [demoId("c", 2), active[0]],
+    [demoId("c", 3), people.find(({ name }) => name === null)],
+    [demoId("c", 8), users.find(({ role }) => role === "OTHER")],
   ];
   return [
     ...ofSchools,
@@ -58,10 +52,8 @@ async function listSandboxIds(
 async function listGrantedIds(request: PageRequest): Promise<[string, string][]> {
   const grants = await request.call("listGrants", { query: { app: request.path.clientId, limit: 50 } });
   const school = grants.find(({ sync }) => sync)?.schoolId;
-  return school === undefined ? [] : [[schoolOfDemo, school]];
+  return school === undefined ? [] : [[demoId("a", 1), school]];
 }
-
-type Ran = { number: number; answer: Answer };
 
 /** Makes the pages of the guides with the app's own ids in their examples. */
 export function makeGuidePages(guides: AppGuides) {
@@ -98,7 +90,10 @@ export function makeGuidePages(guides: AppGuides) {
     return { app, sandbox, own: { clientId, redirectUri: redirectUris[0] ?? null, loginUrl, ids: new Map(ids) } };
   }
 
-  async function show(request: PageRequest, run?: (own: OwnValues) => Promise<Ran>): Promise<PageView> {
+  async function show(
+    request: PageRequest,
+    run?: (own: OwnValues) => Promise<{ number: number; answer: Answer }>,
+  ): Promise<PageView> {
     const name = nameOf(request);
     const { app, sandbox, own } = await readOwn(request);
     const ran = (await run?.(own)) ?? null;
@@ -106,6 +101,7 @@ export function makeGuidePages(guides: AppGuides) {
     const hasCalls = guides.listCalls(name, own).length > 0;
     const address = docsOf(request);
     const model = {
+      app,
       ran: ran && { ...ran, ...describe(ran.answer) },
       canRun,
       hasCalls,
@@ -113,18 +109,16 @@ export function makeGuidePages(guides: AppGuides) {
       hasSandbox: sandbox !== undefined,
       issuer: guides.issuerUrl,
       contents: listContents(request),
-      here: `${address}/${name}`,
       article: (afterCall: (call: string, number: number) => string) =>
         guides.render(name, { own, address, afterCall: canRun ? afterCall : () => "" }),
     };
     const title = guides.findTitle(name)!;
-    return showAppPage(request, { app, page: "docs", view: "guide", title, model, assets: guides.assets });
+    return showAppPage(request, "docs", model, { view: "guide", title, assets: guides.assets });
   }
 
   return {
     async listGuides(request: PageRequest): Promise<PageView> {
-      const model = { contents: listContents(request) };
-      return showAppPage(request, { page: "docs", view: "guides", model });
+      return showAppPage(request, "docs", { contents: listContents(request) });
     },
     showGuide: (request: PageRequest): Promise<PageView> => show(request),
     /** Calls an address of an example as the app. */
@@ -138,11 +132,7 @@ export function makeGuidePages(guides: AppGuides) {
   };
 }
 
-function describe({ status, contentType, etag, link, body }: Answer): {
-  head: string;
-  text: string | null;
-  isCut: boolean;
-} {
+function describe({ status, contentType, etag, link, body }: Answer) {
   const headers = { "Content-Type": contentType, ETag: etag, Link: link };
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     value === null || value === "" ? [] : `${name}: ${value}`,

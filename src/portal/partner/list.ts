@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { readForm, refuseField, type PageRequest, type FieldName } from "../frame/index.ts";
-import { currentPage, app, showAppPage, type App } from "./app-page.ts";
+import { makePage, readForm, refuseField, type PageRequest, type FieldName } from "../frame/index.ts";
+import { showAppPage, type App } from "./app-page.ts";
 import { listScopes, scopesOf } from "./scopes.ts";
 import { enumOf } from "../../platform/contract-texts.ts";
 import { listKeys } from "../../platform/crypto/public-key.ts";
@@ -13,24 +13,22 @@ export async function listOwn(request: PageRequest) {
     call("listScopeRequests", { query: { state: "REQUESTED", limit: 100 } }),
     call("getToday"),
   ]);
-  const model = {
+  return makePage("list", t("frame.pages.partner"), {
     apps: items.map((app) => ({ ...app, waits: requests.some(({ clientId }) => clientId === app.clientId) })),
     search,
     overdue: today.overdueErasures.first,
     failing: today.failingEndpoints?.first ?? [],
-    more: more("/partner"),
-  };
-  return { title: t("frame.pages.partner"), view: "list", model, page: currentPage(request) };
+    more,
+  });
 }
 
 export async function showNew(request: PageRequest) {
-  const model = {
+  return makePage("new", request.t("words.newApp"), {
     isOperator: request.permissions.reachesAll,
     scopes: listScopes(),
     scopesOf: scopesOf(request),
     ids: await listIds(request),
-  };
-  return { title: request.t("words.newApp"), view: "new", model, page: currentPage(request) };
+  });
 }
 
 /** The ids of people to choose from for a new app: its own, those of each sector, or for operators the shared ones. */
@@ -69,11 +67,8 @@ export async function createApp(request: PageRequest) {
     },
   });
   const address = `/partner/apps/${encodeURIComponent(made.clientId)}`;
-  const model = { made, name: field("name"), isOperator, address };
-  return { title: t("new.made"), view: "made", model, page: currentPage(request) };
+  return makePage("made", t("new.made"), { made, name: field("name"), isOperator, address });
 }
-
-export const registration = `${app}/registration`;
 
 const fields: readonly FieldName[] = [
   ...["name", "provider", "privacyUrl", "supportAddress", "redirectUris", "postLogoutRedirectUris", "loginUrl"],
@@ -106,6 +101,7 @@ export function readRegistration(request: PageRequest): AdminSchemas["AppUpdate"
 export async function showRegistration(request: PageRequest) {
   const { record, tag } = await request.getRecord("getApp");
   const model = {
+    app: record,
     keys: record.publicKeys.length === 0 ? "" : JSON.stringify({ keys: record.publicKeys }, null, 2),
     tag,
     scopesOf: scopesOf(request),
@@ -113,5 +109,5 @@ export async function showRegistration(request: PageRequest) {
     authMethods: enumOf("updateApp", "tokenEndpointAuthMethod").filter((method) => method !== "none"),
   };
   const dropsTyped = request.refused?.code === "precondition_failed";
-  return showAppPage(request, { app: record, page: "registration", view: "registration", dropsTyped, model });
+  return showAppPage(request, "registration", model, { dropsTyped });
 }

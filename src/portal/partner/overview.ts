@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { figureRanges, type PageRequest, readPlots, refuseField } from "../frame/index.ts";
-import { app, showAppPage } from "./app-page.ts";
+import { showAppPage } from "./app-page.ts";
 import { listIds, readIds } from "./list.ts";
 
 const mostGrants = 100;
@@ -24,7 +24,8 @@ export async function showOverview(request: PageRequest) {
     { key: waits ? "scopesWait" : "scopes", page: "scopes", isDone: record.scopes.length > 0 },
     { key: "grants", page: "schools", isDone: grants.length > 0 },
   ];
-  const model = {
+  return showAppPage(request, "overview", {
+    app: record,
     plots,
     range,
     ranges: figureRanges,
@@ -36,27 +37,28 @@ export async function showOverview(request: PageRequest) {
     endpoints: endpoints.length,
     failing: endpoints.filter(({ failingSince }) => failingSince !== null),
     pending: endpoints.reduce((sum, { pending }) => sum + pending, 0),
-  };
-  return showAppPage(request, { app: record, page: "", view: "overview", model });
+  });
 }
 
 /** `made` is a new sandbox, whose passwords are shown once. */
 export async function showSandboxes(request: PageRequest, made: AdminSchemas["CreatedSandbox"] | null = null) {
   const sandboxes = await request.call("listSandboxes", { query: { app: request.path.clientId, limit: 10 } });
-  return showAppPage(request, { page: "sandbox", view: "sandbox", model: { sandboxes, made } });
+  return showAppPage(request, "sandbox", { sandboxes, made });
 }
 
 export const createSandbox = async (request: PageRequest) =>
   showSandboxes(request, await request.call("createSandbox"));
 
-export const page = `${app}/ids`;
-
 /** `preview` is what a move would do. */
 export async function showIds(request: PageRequest, preview: AdminSchemas["IdMovePreview"] | null = null) {
   const { call, find } = request;
   const [read, move, ids] = [await call("getApp"), await find("getIdMove"), await listIds(request)];
-  const model = { move, choices: ids.filter(({ value }) => value !== "SHARED"), preview };
-  return showAppPage(request, { app: read, page: "ids", view: "ids", model });
+  return showAppPage(request, "ids", {
+    app: read,
+    move,
+    choices: ids.filter(({ value }) => value !== "SHARED"),
+    preview,
+  });
 }
 
 export function readMove({ field, times }: PageRequest): AdminSchemas["IdMoveInput"] {

@@ -1,10 +1,7 @@
 import { enumOf } from "../../platform/contract-texts.ts";
 import { attributeNames, type PageRequest } from "../frame/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
-import { app, showAppPage } from "./app-page.ts";
-
-export const scopes = `${app}/scopes`;
-export const secret = `${app}/secret`;
+import { showAppPage } from "./app-page.ts";
 
 export const listScopes = () => enumOf<AdminSchemas["AppScope"]>("createApp", "scopes");
 
@@ -15,12 +12,13 @@ export const scopesOf =
     names.map((id) => ({ id, name: t(`scope.${id.replace(":", "_")}`), code: id }));
 
 export async function showScopes(request: PageRequest) {
-  const { list, getRecord, at, path } = request;
+  const { list, getRecord, path } = request;
   const [{ record, tag }, { items, more }] = await Promise.all([
     getRecord("getApp"),
     list("listScopeRequests", { query: { app: path.clientId } }),
   ]);
-  const model = {
+  return showAppPage(request, "scopes", {
+    app: record,
     tag,
     requests: items,
     scopes: listScopes(),
@@ -28,9 +26,8 @@ export async function showScopes(request: PageRequest) {
     attributes: attributeNames,
     missing: listScopes().filter((scope) => !record.scopes.includes(scope) && !scope.startsWith("admin:")),
     waits: items.some(({ state }) => state === "REQUESTED"),
-    more: more(at(scopes)),
-  };
-  return showAppPage(request, { app: record, page: "scopes", view: "scopes", model });
+    more,
+  });
 }
 
 const dayInSeconds = 86_400;
@@ -39,7 +36,7 @@ const overlaps = [0, 1, 7, 30, 90] as const;
 
 export async function showSecret(request: PageRequest, made: AdminSchemas["AppCredentials"] | null = null) {
   const chosen = made === null ? Number(request.field("days") || 1) : 1;
-  return showAppPage(request, { page: "secret", view: "secret", model: { overlaps, made, chosen } });
+  return showAppPage(request, "secret", { overlaps, made, chosen });
 }
 
 export async function rotateSecret(request: PageRequest) {

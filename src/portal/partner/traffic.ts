@@ -3,7 +3,7 @@ import { adviseSent, adviseSignOn, errorDocs, signOnDocs } from "../../platform/
 import { compareLine, describeAction, nameActions } from "../frame/index.ts";
 import type { Difference, PageView, PageRequest } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
-import { app, showAppPage } from "./app-page.ts";
+import { showAppPage } from "./app-page.ts";
 
 type Line = AdminSchemas["AuditLine"];
 type Attempt = AdminSchemas["SignOnAttempt"];
@@ -11,7 +11,7 @@ type Sent = AdminSchemas["SignOnParameter"];
 
 const requestIds = /^[A-Za-z0-9][A-Za-z0-9._-]{5,63}$/;
 /** Of a search that nothing can fit. */
-const nothing = { items: [], more: () => null };
+const nothing = { items: [], more: null };
 
 /** The search for a request; with `isFit` false nothing can be found. */
 function readRequestId({ query }: PageRequest): { requestId: string; isFit: boolean } {
@@ -20,13 +20,12 @@ function readRequestId({ query }: PageRequest): { requestId: string; isFit: bool
 }
 
 export async function listRequests(request: PageRequest): Promise<PageView> {
-  const { list, at, query } = request;
+  const { list, query } = request;
   const { requestId, isFit } = readRequestId(request);
   const onlyRefused = query("refused") === "yes";
   const filters = { "request-id": requestId, "only-refused": onlyRefused || null };
   const { items, more } = isFit ? await list("listApiRequests", { query: filters }) : nothing;
-  const model = { requests: items, requestId, onlyRefused, more: more(at(`${app}/requests`)) };
-  return showAppPage(request, { page: "requests", view: "requests", model });
+  return showAppPage(request, "requests", { requests: items, requestId, onlyRefused, more });
 }
 
 const knownSteps: readonly string[] = Object.keys(german.signOns.step);
@@ -34,20 +33,19 @@ const outcomes = ["done", "waiting", "refused"] as const;
 
 /** Recent sign-ons step by step, without names. */
 export async function listSignOns(request: PageRequest): Promise<PageView> {
-  const { list, at, query } = request;
+  const { list, query } = request;
   const { requestId, isFit } = readRequestId(request);
   const outcome = outcomes.find((one) => one === query("outcome"));
   const filters = { "request-id": requestId, outcome };
   const { items, more } = isFit ? await list("listSignOnAttempts", { query: filters }) : nothing;
-  const model = {
+  return showAppPage(request, "sign-ons", {
     attempts: items.map((attempt) => presentAttempt(request, attempt)),
-    more: more(at(`${app}/sign-ons`)),
+    more,
     requestId,
     outcome: outcome ?? "",
     outcomes,
     docs: signOnDocs,
-  };
-  return showAppPage(request, { page: "sign-ons", view: "sign-ons", model });
+  });
 }
 
 function presentAttempt(request: PageRequest, { steps }: Attempt) {
@@ -89,11 +87,11 @@ const actionsOfApps =
 
 /** Changes of the app with the role of the person, without names. */
 export async function listLog(request: PageRequest): Promise<PageView> {
-  const { list, path, at, query, t } = request;
+  const { list, path, query, t } = request;
   const actions = nameActions(actionsOfApps, request);
   const action = actions.find(({ id }) => id === query("action"))?.id;
   const { items, more } = await list("listAudit", { query: { app: path.clientId, action } });
-  const model = {
+  return showAppPage(request, "log", {
     actions,
     action: action ?? "",
     lines: items.map((line) => ({
@@ -102,9 +100,8 @@ export async function listLog(request: PageRequest): Promise<PageView> {
       by: nameActor(line, t),
       changes: differencesOf(line, request),
     })),
-    more: more(at(`${app}/log`)),
-  };
-  return showAppPage(request, { page: "log", view: "log", model });
+    more,
+  });
 }
 
 function nameActor({ actor, names }: Line, t: PageRequest["t"]): string {

@@ -1,23 +1,18 @@
-import { handCsv, type Download, type PageRequest, type PageView } from "../frame/index.ts";
-import { app, currentPage, showAppPage } from "./app-page.ts";
+import { handCsv, makePage, type Download, type PageRequest, type PageView } from "../frame/index.ts";
+import { showAppPage } from "./app-page.ts";
 
 const kinds = {
   seats: { operation: "listSeats", columns: ["signedIn", "synced"] },
   reports: { operation: "listAccessReports", columns: ["school", "group", "singleUser", "none", "trial"] },
 } as const;
 
-/** The page of a school, which shows its seats alone. */
-export const ofSchool = "/admin/schools/:schoolId/usage";
-
 const isMonth = /^20\d{2}-(0[1-9]|1[0-2])$/;
 
 /** What is counted: of a school, of an app, or of all. */
-function readAsked({ query, path, at, now, may }: PageRequest) {
+function readAsked({ query, now, may }: PageRequest) {
   const kind = query("kind") === "reports" && may("listAccessReports") ? ("reports" as const) : ("seats" as const);
   const month = isMonth.test(query("month")) ? query("month") : now.toISOString().slice(0, 7);
-  const place = path.clientId === undefined ? "/admin/apps/usage" : `${app}/usage`;
-  const address = at(path.schoolId === undefined ? place : ofSchool);
-  return { kind, month, address, ...kinds[kind] };
+  return { kind, month, ...kinds[kind] };
 }
 
 const shownMonths = 24;
@@ -43,25 +38,23 @@ async function readCounts(request: PageRequest, filter: { limit?: number; cursor
 }
 
 export async function showUsage(request: PageRequest): Promise<PageView> {
-  const { t, path, may } = request;
-  const { kind, month, address, columns } = readAsked(request);
+  const { t, path, may, base } = request;
+  const { kind, month, columns } = readAsked(request);
   const { items, more } = await readCounts(request);
   const model = {
     kind,
     month,
-    usage: address,
     columns,
     counts: items,
-    more: more(address),
+    more,
     months: [...new Set([...listMonths(request.now), month])],
-    file: `${address}/file?${new URLSearchParams({ kind, month }).toString()}`,
+    file: `${base}/file?${new URLSearchParams({ kind, month }).toString()}`,
     ofAll: path.clientId === undefined,
     ofSchool: path.schoolId !== undefined,
     hasReports: may("listAccessReports"),
   };
-  if (model.ofSchool) return { title: t("usage.ofSchool"), view: "usage", model };
-  if (!model.ofAll) return showAppPage(request, { page: "usage", view: "usage", model });
-  return { title: t("usage.all"), view: "usage", page: currentPage(request), model };
+  if (model.ofSchool) return makePage("usage", t("usage.ofSchool"), model);
+  return model.ofAll ? makePage("usage", t("usage.all"), model) : showAppPage(request, "usage", model);
 }
 
 const ofPlace = ["month", "clientId", "appName", "schoolId", "schoolName"] as const;

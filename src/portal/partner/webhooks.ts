@@ -9,20 +9,18 @@ type Endpoint = AdminSchemas["WebhookEndpoint"];
 
 export const list = `${app}/webhooks`;
 export const endpoint = `${list}/:endpointId`;
-export const delivery = `${endpoint}/deliveries/:deliveryId`;
 
 const states = ["PENDING", "DELIVERED", "FAILED"] as const;
 export const fields = ["url", ["eventType", "eventTypes"]] as const;
 
 export async function listEndpoints(request: PageRequest): Promise<PageView> {
   const { items, more } = await request.list("listEndpoints", { query: { app: request.path.clientId } });
-  const model = { endpoints: items, more: more(request.at(list)) };
-  return showAppPage(request, { page: "webhooks", view: "endpoints", model });
+  return showAppPage(request, "webhooks", { endpoints: items, more });
 }
 
 export async function showNewEndpoint(request: PageRequest): Promise<PageView> {
   const model = { eventTypes: enumOf("createEndpoint", "eventTypes") };
-  return showAppPage(request, { page: "webhooks", view: "new-endpoint", title: request.t("endpoint.new"), model });
+  return showAppPage(request, "webhooks", model, { title: request.t("endpoint.new"), view: "new-endpoint" });
 }
 
 async function showSecret(
@@ -31,7 +29,7 @@ async function showSecret(
   title: string,
 ): Promise<PageView> {
   const model = { made, back: `${request.at(list)}/${made.id}` };
-  return showAppPage(request, { page: "webhooks", view: "endpoint-secret", title, model });
+  return showAppPage(request, "webhooks", model, { title, view: "endpoint-secret" });
 }
 
 export async function createEndpoint(request: PageRequest): Promise<PageView> {
@@ -48,7 +46,7 @@ export async function readEndpoint({ getRecord, path }: PageRequest): Promise<{ 
 }
 
 export async function showEndpoint(request: PageRequest): Promise<PageView> {
-  const { call, list: readList, at, query, t } = request;
+  const { call, list: readList, query, t } = request;
   const state = states.find((one) => one === query("state"));
   const [{ record, tag }, { items, more }, figures] = await Promise.all([
     readEndpoint(request),
@@ -58,15 +56,14 @@ export async function showEndpoint(request: PageRequest): Promise<PageView> {
   const model = {
     endpoint: record,
     tag,
-    here: at(endpoint),
     figures,
     deliveries: items,
     states,
     state: state ?? "",
-    more: more(at(endpoint)),
+    more,
   };
   const dropsTyped = request.refused?.code === "precondition_failed";
-  return showAppPage(request, { page: "webhooks", view: "endpoint", title: t("endpoint.title"), dropsTyped, model });
+  return showAppPage(request, "webhooks", model, { view: "endpoint", title: t("endpoint.title"), dropsTyped });
 }
 
 const doneOfState = { ACTIVE: "endpointActive", PAUSED: "endpointPaused", DISABLED: "endpointDisabled" } as const;
@@ -74,8 +71,7 @@ const doneOfState = { ACTIVE: "endpointActive", PAUSED: "endpointPaused", DISABL
 export async function setState(request: PageRequest): Promise<Redirect> {
   const state = request.field("state") as keyof typeof doneOfState;
   if (!Object.hasOwn(doneOfState, state)) throw new Refused(400, { code: "invalid_request" });
-  const done = doneOfState[state];
-  return actOn("updateEndpoint", { check: readEndpoint, fields: () => ({ state }), to: endpoint, done })(request);
+  return actOn("updateEndpoint", doneOfState[state], { check: readEndpoint, fields: () => ({ state }) })(request);
 }
 
 export async function rotateEndpointSecret(request: PageRequest): Promise<PageView> {
@@ -108,8 +104,8 @@ export async function readDelivery(request: PageRequest) {
 
 export async function showDelivery(request: PageRequest): Promise<PageView> {
   const read = await readDelivery(request);
-  const model = { ...read, here: request.at(endpoint), body: indentJson(read.delivery.body) };
-  return showAppPage(request, { page: "webhooks", view: "delivery", title: request.t("delivery.title"), model });
+  const model = { ...read, body: indentJson(read.delivery.body) };
+  return showAppPage(request, "webhooks", model, { title: request.t("delivery.title"), view: "delivery" });
 }
 
 /** Other texts stay as they are. */
@@ -141,15 +137,7 @@ export async function debugSignature(request: PageRequest): Promise<PageView> {
 }
 
 export async function showSignature(request: PageRequest, report: object | null = null): Promise<PageView> {
-  return showAppPage(request, {
-    page: "webhooks",
-    view: "signature",
-    title: request.t("signature.title"),
-    model: {
-      report,
-      fields: Object.keys(headerFields),
-      headerOf: headerFields,
-      body: request.typed["body"]?.[0] ?? "",
-    },
-  });
+  const fields = Object.keys(headerFields);
+  const model = { report, fields, headerOf: headerFields, body: request.typed["body"]?.[0] ?? "" };
+  return showAppPage(request, "webhooks", model, { view: "signature", title: request.t("signature.title") });
 }

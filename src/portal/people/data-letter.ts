@@ -1,7 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { listSections, type PersonData, type Section, type Words } from "./data-sections.ts";
 
-type School = AdminSchemas["AdminSchool"];
 /** An app that sees the person, as schools know it. */
 type Recipient = Pick<AdminSchemas["CatalogueApp"], "clientId" | "name" | "provider" | "purpose" | "privacyUrl">;
 
@@ -17,7 +16,7 @@ export type Letter = {
 };
 
 export type LetterOptions = {
-  school: School;
+  school: AdminSchemas["AdminSchool"];
   recipients: readonly Recipient[];
   fullName: string;
   askedBy: AdminSchemas["DataRequestAsker"];

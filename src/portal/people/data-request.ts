@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { dayOf } from "../../platform/clock.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
-import { askedBy, leavingOf, nameOf, readZone, viewDataRequest } from "../frame/index.ts";
+import { makePage, askedBy, leavingOf, nameOf, readZone, viewDataRequest } from "../frame/index.ts";
 import type { Download, PageRequest, PageView } from "../frame/index.ts";
 import type { DataDocument } from "./data-document.ts";
 import type { LetterOptions } from "./data-letter.ts";
@@ -14,13 +14,12 @@ const listRequests = ({ call, path }: PageRequest) =>
 export async function showData(request: PageRequest): Promise<PageView> {
   const { at, t, now } = request;
   const { record } = await readPerson(request);
-  const model = {
+  return makePage("data", t("data.title"), {
     base: at(person),
     fullName: nameOf(record, request),
     requests: (await listRequests(request)).map((one) => viewDataRequest(one, request)),
     today: dayOf(now),
-  };
-  return { title: t("data.title"), view: "data", model };
+  });
 }
 
 const writeDocument = limitThreaded<DataDocument, Uint8Array>({

@@ -1,8 +1,15 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { aboutOf, listGroups, nameOf, onlyClasses, type PageRequest, type Redirect } from "../frame/index.ts";
+import {
+  makePage,
+  aboutOf,
+  listGroups,
+  nameOf,
+  onlyClasses,
+  readForm,
+  type PageRequest,
+  type Redirect,
+} from "../frame/index.ts";
 import { classesOf, people, stateOf } from "./record.ts";
-
-type Status = AdminSchemas["PersonStatus"];
 
 /** A filter of the page alone; as long as Today counts leavers. */
 const justLeft = "JUST_LEFT";
@@ -60,7 +67,7 @@ export async function searchPeople({ call, at, field, hide, path }: PageRequest)
 const queryOf = ({ group, status, role, "sign-in": signIn, sort }: Filters) => ({
   group,
   ...(status === justLeft && { status: "SOFT_DELETED" as const, "left-days": justLeftDays }),
-  ...(status !== "ALL" && status !== justLeft && { status: (status || "ACTIVE") as Status }),
+  ...(status !== "ALL" && status !== justLeft && { status: (status || "ACTIVE") as AdminSchemas["PersonStatus"] }),
   role: role as AdminSchemas["SchoolRole"],
   "sign-in": signIn as AdminSchemas["SignInState"],
   sort: sort.replace("-", "") as AdminSchemas["PeopleSort"],
@@ -77,7 +84,7 @@ export async function listPeople(request: PageRequest) {
   ]);
   const classes = onlyClasses(groups);
   const classIds = new Set(classes.map(({ id }) => id));
-  const model = {
+  return makePage("people", t("frame.pages.people"), {
     people: items.map((person) => ({
       ...person,
       fullName: nameOf(person, request),
@@ -90,8 +97,7 @@ export async function listPeople(request: PageRequest) {
     more: next && withFilters(at(people), { ...filters, cursor: next }),
     isFiltered: search !== "" || filterNames.some((name) => filters[name] !== ""),
     columns: new Map(listColumns(at(people), filters).map((one) => [one.key, one])),
-  };
-  return { title: t("frame.pages.people"), view: "people", model };
+  });
 }
 
 /** Finds people at all schools of the reader. Only sent searches are asked for, because each is recorded. */
@@ -110,20 +116,23 @@ export async function showEverywhere(request: PageRequest) {
       state: stateOf(person),
     };
   });
-  const model = { people: found ?? [], search, more: results?.more("/admin/people") ?? null };
-  return { title: t("everywhere.title"), view: "everywhere", model, page: "operator_people" as const };
+  return makePage("everywhere", t("everywhere.title"), { people: found ?? [], search, more: results?.more ?? null });
 }
 
 export async function showNewPerson(request: PageRequest) {
-  const model = { classes: onlyClasses(await listGroups(request)) };
-  return { title: request.t("people.add"), view: "new", model };
+  return makePage("new", request.t("people.add"), { classes: onlyClasses(await listGroups(request)) });
 }
 
 /** All first names default to the preferred first name. */
-export const readName = ({ field }: PageRequest): NonNullable<AdminSchemas["PersonInput"]["name"]> => {
+const readName = ({ field }: PageRequest): NonNullable<AdminSchemas["PersonInput"]["name"]> => {
   const firstCall = field("firstCall");
   return { firstCall, firstFull: field("firstFull") || firstCall, last: field("last") };
 };
+
+export const readDetails = (request: PageRequest) => ({
+  ...readForm(request, "updatePerson", ["role", ["sourceId", "sourceSystemIdentifier"]]),
+  name: readName(request),
+});
 
 export async function addPerson(request: PageRequest): Promise<Redirect> {
   const { call, at, field, path } = request;

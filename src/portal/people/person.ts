@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { describeDisclosures, listGroups, listLoginCards, nameOf, requireFields } from "../frame/index.ts";
+import { makePage, describeDisclosures, listGroups, listLoginCards, nameOf, requireFields } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { classesOf, handOverAddress, hasOtherSchools, person, readPerson, stateOf } from "./record.ts";
 import { listMoments } from "./timeline.ts";
@@ -28,7 +28,7 @@ async function readSignIn(request: PageRequest): Promise<SignIn> {
 }
 
 export async function showPerson(request: PageRequest): Promise<PageView> {
-  const { call, at, may, t, path } = request;
+  const { call, may, t, path } = request;
   const mayChange = may("updatePerson");
   const { record, tag } = await readPerson(request);
   const ofPerson = { school: path.schoolId, person: path.personId, limit: mostLines };
@@ -42,8 +42,7 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
   const memberships = record.groups.filter(({ id, status }) => status === "ACTIVE" && byId.has(id));
   const isMember = new Set(memberships.map(({ id }) => id));
   const classIds = new Set(groups.filter(({ type }) => type === "KLASSE").map(({ id }) => id));
-  const model = {
-    base: at(person),
+  return makePage("person", t("frame.difference.property.personId"), {
     person: record,
     tag,
     login,
@@ -63,8 +62,7 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
     mayKeep: !record.isGuest && mayChange,
     mayAnswer: !record.isGuest && may("listDataRequests"),
     mayDelete: !record.isGuest && may("deletePerson"),
-  };
-  return { title: t("frame.difference.property.personId"), view: "person", model };
+  });
 }
 
 /** Adds the person to a group and removes them from the group that it replaces. */
@@ -92,8 +90,12 @@ async function showPassword(request: PageRequest, secret: AdminSchemas["LoginSec
   const { t, at, field } = request;
   const group = field("class");
   const back = group === "" ? at(person) : `${at("/admin/schools/:schoolId/classes")}/${encodeURIComponent(group)}`;
-  const model = { secret, fullName: await findName(request), back };
-  return { title: t("words.newPassword"), view: "password", model, page: group === "" ? "people" : "classes" };
+  return makePage(
+    "password",
+    t("words.newPassword"),
+    { secret, fullName: await findName(request), back },
+    { page: group === "" ? "people" : "classes" },
+  );
 }
 
 export const givePassword = async (request: PageRequest): Promise<PageView> =>
@@ -110,21 +112,19 @@ export async function showRetention(request: PageRequest): Promise<PageView> {
     getRecord("getPersonRetention"),
   ]);
   const named = { base: at(person), fullName: nameOf(record, request) };
-  const model = { ...named, retention, tag };
-  return { title: t("frame.pages.operator_retention"), view: "retention", model };
+  return makePage("retention", t("frame.pages.operator_retention"), { ...named, retention, tag });
 }
 
 export async function showDisclosures(request: PageRequest): Promise<PageView> {
   const { call, at, t, times } = request;
   const { record } = await readPerson(request);
   const disclosures = await call("listDisclosuresOfPerson", { query: { limit: mostDisclosures } });
-  const model = {
+  return makePage("disclosures", t("disclosures.title"), {
     base: at(person),
     fullName: nameOf(record, request),
     recordedSince: disclosures[0]?.recordedSince ?? null,
     apps: describeDisclosures(disclosures, { t, times }),
-  };
-  return { title: t("disclosures.title"), view: "disclosures", model };
+  });
 }
 
 export async function showUses(request: PageRequest): Promise<PageView> {
@@ -137,7 +137,7 @@ export async function showUses(request: PageRequest): Promise<PageView> {
     record.isGuest ? [] : call("listConsents", { query }),
     record.isGuest ? [] : call("listUpstreamLinksOfPerson", { query }),
   ]);
-  const model = {
+  return makePage("uses", t("words.sessions"), {
     base: at(person),
     fullName: nameOf(record, request),
     apps,
@@ -145,6 +145,5 @@ export async function showUses(request: PageRequest): Promise<PageView> {
     consents,
     links,
     isGuest: record.isGuest,
-  };
-  return { title: t("words.sessions"), view: "uses", model };
+  });
 }

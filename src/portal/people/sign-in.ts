@@ -1,15 +1,22 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { nameWeekday, type Locale } from "../../platform/pages/index.ts";
-import { isMemberPage, nameOf, personAddress, readMember, type PageRequest, type PageView } from "../frame/index.ts";
+import {
+  isMemberPage,
+  makePage,
+  nameOf,
+  personAddress,
+  readMember,
+  type PageRequest,
+  type PageView,
+} from "../frame/index.ts";
 import { person, readPerson } from "./record.ts";
 
 type Step = AdminSchemas["SignInStep"];
-type App = { clientId: string; name: string };
 
 const mostApps = 200;
 
 /** The apps that the school can choose; none if the reader may not read them. */
-async function listApps(request: PageRequest): Promise<App[]> {
+async function listApps(request: PageRequest): Promise<{ clientId: string; name: string }[]> {
   const { call, may } = request;
   if (!may("listAppsOfPerson")) return [];
   return may("listCatalogue") ? call("listCatalogue", { query: { limit: mostApps } }) : call("listAppsOfPerson");
@@ -101,34 +108,21 @@ function wordsOf(step: Step, request: PageRequest): string {
   const { t, times } = request;
   if (code === "card") return cardWordsOf(step, request);
   if (code === "school_login") return schoolLoginWordsOf(step, request);
-  const {
-    schoolName = "",
-    className = "",
-    username = "",
-    since,
-    until,
-    schools = 0,
-    tries,
-    lastAt,
-    roles = [],
-    groups = [],
-  } = values;
   const named = {
-    school: schoolName,
-    className,
-    username,
-    since: times.day(since),
-    until: times.time(until),
-    last: times.time(lastAt),
-    count: tries ?? schools,
-    roles: roles.map((role) => t(`people.filters.role.${role}`)).join(", "),
-    groups: groups.map(({ name }) => name).join(", "),
+    school: values.schoolName ?? "",
+    className: values.className ?? "",
+    username: values.username ?? "",
+    since: times.day(values.since),
+    until: times.time(values.until),
+    last: times.time(values.lastAt),
+    count: values.tries ?? values.schools ?? 0,
+    roles: (values.roles ?? []).map((role) => t(`people.filters.role.${role}`)).join(", "),
+    groups: (values.groups ?? []).map(({ name }) => name).join(", "),
   };
   const words = t(`steps.${code}.${outcome}${variantOf(step)}`, named);
   const { passkey = "USABLE" } = values;
   if (passkey === "USABLE") return words;
-  const unusable = t(`steps.second_factor.passkeys.${passkey}`);
-  return `${words} ${unusable}`;
+  return `${words} ${t(`steps.second_factor.passkeys.${passkey}`)}`;
 }
 
 /** Explains step by step why a person can or cannot sign in, to an app or at all, with fixes. */
@@ -149,6 +143,5 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
   }));
   const fullName = nameOf(owner, request);
   const model = { base: personAddress(request), fullName, apps, clientId, steps, isAllowed };
-  const page = isMemberPage(request) ? "classes" : "people";
-  return { title: t("words.whySignIn"), view: "sign-in", model, page };
+  return makePage("sign-in", t("words.whySignIn"), model);
 }

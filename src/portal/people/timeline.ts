@@ -6,7 +6,6 @@ import type { Person } from "./record.ts";
 
 type Line = AdminSchemas["AuditLine"];
 type Import = AdminSchemas["PersonImport"];
-type Group = AdminSchemas["AdminGroup"];
 
 /** Undoes an event; the form with `fields` is sent to the path that ends with `action`. */
 type Undo = { action: string; fields: Record<string, string> };
@@ -17,7 +16,7 @@ type About = {
   person: Person;
   lines: readonly Line[];
   imports: readonly Import[];
-  groups: ReadonlyMap<string, Group>;
+  groups: ReadonlyMap<string, AdminSchemas["AdminGroup"]>;
   login: AdminSchemas["Login"] | null;
   isMember: ReadonlySet<string>;
 };

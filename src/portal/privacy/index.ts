@@ -1,49 +1,38 @@
 import { stringify } from "csv-stringify/sync";
-import { describeReads, makeArea, readDataRequest, viewDataRequest } from "../frame/index.ts";
+import { makePage, describeReads, makeArea, readDataRequest, viewDataRequest } from "../frame/index.ts";
 import type { Download, PageRequest, PageView } from "../frame/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { csvFile } from "../../platform/text/csv.ts";
 
-const privacy = "/admin/schools/:schoolId/privacy";
-const requests = `${privacy}/requests`;
-
 /** `/admin/schools/:schoolId/privacy`: the record of processing of a school, to read, print and download. */
 export const privacyPages = makeArea({ folder: import.meta.dirname, page: "privacy" }, (pages) => {
-  pages.get(privacy, showRecord);
-  pages.get(requests, showDataRequests);
-  pages.act(`${requests}/:dataRequestId`, "updateDataRequest", {
-    fields: readDataRequest,
-    to: requests,
-    done: "dataRequestUpdated",
-    again: showDataRequests,
-  });
-  pages.get(`${privacy}/csv`, handCsv);
-  pages.get(`${privacy}/json`, handJson);
+  const onPrivacy = pages.at("/admin/schools/:schoolId/privacy", showRecord);
+  onPrivacy.get("csv", handCsv);
+  onPrivacy.get("json", handJson);
+  pages
+    .at("/admin/schools/:schoolId/privacy/requests", showDataRequests)
+    .act(":dataRequestId", "updateDataRequest", "dataRequestUpdated", { fields: readDataRequest });
 });
 
 const mostOpen = 1000;
 
 /** The data requests of a school: open ones by the day on which they are due, closed ones by the page. */
 async function showDataRequests(request: PageRequest) {
-  const { call, list, t, path, at } = request;
+  const { call, list, t, path } = request;
   const ofSchool = { school: path.schoolId };
   const [open, closed] = await Promise.all([
     call("listDataRequests", { query: { ...ofSchool, state: "OPEN", limit: mostOpen } }),
     list("listDataRequests", { query: { ...ofSchool, state: "CLOSED", limit: 20 } }),
   ]);
   const byDueDay = open.toSorted((a, b) => (a.daysLeft ?? 0) - (b.daysLeft ?? 0));
-  const model = {
-    address: at(requests),
+  return makePage("requests", t("requests.title"), {
     open: byDueDay.map((one) => viewDataRequest(one, request)),
     closed: closed.items.map((one) => viewDataRequest(one, request)),
-    more: closed.more(at(requests)),
-  };
-  return { title: t("requests.title"), view: "requests", model };
+    more: closed.more,
+  });
 }
 
 type ProcessingRecord = AdminSchemas["ProcessingRecord"];
-type Activity = AdminSchemas["ProcessingActivity"];
-type Both = AdminSchemas["AppText"];
 
 const columns = [
   ...(["kind", "name", "controller", "processor", "purpose", "purposes", "people", "data", "withheld"] as const),
@@ -51,10 +40,10 @@ const columns = [
 ];
 
 /** An activity in the reader's language. */
-function writeActivity(activity: Activity, request: PageRequest) {
+function writeActivity(activity: AdminSchemas["ProcessingActivity"], request: PageRequest) {
   const { t, locale, times } = request;
   const { kind, grant, reads, agreement } = activity;
-  const read = (text: Both) => text[locale] ?? text.de ?? text.en ?? "";
+  const read = (text: AdminSchemas["AppText"]) => text[locale] ?? text.de ?? text.en ?? "";
   const listed = (terms: readonly AdminSchemas["PrivacyTerm"][]) => terms.map(({ text }) => read(text));
   return {
     kind: t(`record.kind.${kind}`),
@@ -83,16 +72,14 @@ const writeRetention = ({ retention }: ProcessingRecord, { locale }: PageRequest
   retention.map(({ text, reason }) => (reason === null ? text[locale] : `${text[locale]} (${reason})`));
 
 export async function showRecord(request: PageRequest): Promise<PageView> {
-  const { at, t, locale } = request;
+  const { t, locale } = request;
   const record = await request.call("getProcessingRecord");
-  const model = {
+  return makePage("record", t("record.title"), {
     record,
     activities: record.activities.map((activity) => writeActivity(activity, request)),
     retention: writeRetention(record, request),
     measures: record.measures.map(({ text }) => text[locale]),
-    address: at("/admin/schools/:schoolId/privacy"),
-  };
-  return { title: t("record.title"), view: "record", model };
+  });
 }
 
 export async function handJson(request: PageRequest): Promise<Download> {

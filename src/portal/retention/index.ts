@@ -1,30 +1,23 @@
 import type { DataOf, AdminSchemas } from "../../admin/index.ts";
 import { suggestPolicy } from "../../admin/index.ts";
-import { actOn, makeArea, nameOf, onlyIf, type PageRequest } from "../frame/index.ts";
+import { makePage, actOn, makeArea, nameOf, onlyIf, type PageRequest } from "../frame/index.ts";
 
 type Policy = AdminSchemas["RetentionPolicy"];
-type Due = AdminSchemas["RetentionDuePerson"];
-
-const school = "/admin/schools/:schoolId/retention";
-const service = "/admin/retention";
 
 /** `/admin/schools/:schoolId/retention`: for how long a school keeps people and its audit log. */
 export const retentionPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
-  const show = onlyIf("getRetention", (request) => showSchool(request));
-  pages.form(school, setSchool, show);
-  pages.act(`${school}/release`, "releaseRetention", {
-    fields: ["people"],
-    to: school,
-    done: "retentionReleased",
-    again: show,
-  });
+  const onSchool = pages.at(
+    "/admin/schools/:schoolId/retention",
+    onlyIf("getRetention", (request) => showSchool(request)),
+  );
+  onSchool.post("", setSchool);
+  onSchool.act("release", "releaseRetention", "retentionReleased", { fields: ["people"] });
 });
 
 /** `/admin/retention`: the policies of states. */
 export const stateRetentionPages = makeArea({ folder: import.meta.dirname, page: "operator_retention" }, (pages) => {
   const show = onlyIf("getServiceRetention", (request) => showService(request));
-  pages.get(service, show);
-  pages.post(`${service}/policy`, setState, show);
+  pages.at("/admin/retention", show).post("policy", setState);
 });
 
 const dayMs = 86_400_000;
@@ -65,7 +58,7 @@ function readPolicy({ field }: PageRequest): Policy {
 }
 
 /** In the days of the notice, as Today counts them; until the page's horizon; and how many after it, from when. */
-function divideDue(people: readonly Due[], noticeDays: number, now: Date) {
+function divideDue(people: readonly AdminSchemas["RetentionDuePerson"][], noticeDays: number, now: Date) {
   const after = (ahead: number) => new Date(now.getTime() + ahead * dayMs).toISOString();
   const [notice, horizon] = [after(noticeDays), after(Math.max(days, noticeDays))];
   const rest = people.filter(({ dueAt }) => dueAt > horizon);
@@ -80,7 +73,7 @@ const suggestionFor = (state: string, { t }: PageRequest): Policy | null =>
   suggestPolicy(state, (of) => t(`retention.suggestion.${of}`));
 
 async function showSchool(request: PageRequest, preview: DataOf<"previewRetention"> | null = null) {
-  const { call, getRecord, listAll, at, now, t } = request;
+  const { call, getRecord, listAll, now, t } = request;
   const [{ record, tag }, { location }, people] = await Promise.all([
     getRecord("getRetention"),
     call("getSchool"),
@@ -89,8 +82,7 @@ async function showSchool(request: PageRequest, preview: DataOf<"previewRetentio
   const suggestion = suggestionFor(`${location.country}-${location.state}`, request);
   const withName = (one: { name: AdminSchemas["PersonName"] }) => ({ ...one, name: nameOf(one, request) });
   const { soon, later, rest } = divideDue(people, record.noticeDays, now);
-  const model = {
-    address: at(school),
+  return makePage("school", t("frame.pages.operator_retention"), {
     retention: record,
     tag,
     due: [
@@ -102,11 +94,10 @@ async function showSchool(request: PageRequest, preview: DataOf<"previewRetentio
     days,
     fields: fieldsOf(request, record.policy, suggestion),
     hasSuggestion: suggestion !== null,
-  };
-  return { title: t("frame.pages.operator_retention"), view: "school", model };
+  });
 }
 
-const saveSchool = actOn("putRetention", { fields: readPolicy, to: school, done: "retentionSet" });
+const saveSchool = actOn("putRetention", "retentionSet", { fields: readPolicy });
 
 /** Saves the policy, or only shows whom it would concern. */
 async function setSchool(request: PageRequest) {
@@ -127,16 +118,14 @@ const stateOf = ({ typed, field, query }: PageRequest): string => {
 async function showService(request: PageRequest, preview: DataOf<"previewStateRetention"> | null = null) {
   const state = stateOf(request);
   const read = await request.call("getServiceRetention");
-  const model = {
-    address: service,
+  return makePage("state", request.t("frame.pages.operator_retention"), {
     service: read,
     state,
     states: [...new Set([...states, ...read.states])].sort(),
     preview,
     days,
     ...(state === "" ? {} : await readState(request, state)),
-  };
-  return { title: request.t("frame.pages.operator_retention"), view: "state", model };
+  });
 }
 
 async function readState(request: PageRequest, state: string) {
@@ -153,5 +142,5 @@ async function setState(request: PageRequest) {
     return showService(request, await request.call("previewStateRetention", { query: { state, limit: 200 }, body }));
   }
   await request.call("putStateRetention", { query: { state }, body: policy });
-  return { to: `${service}?state=${state}`, done: "retentionSet" };
+  return { to: `${request.base}?state=${state}`, done: "retentionSet" };
 }

@@ -1,43 +1,42 @@
-import { makeArea, onlyIf, readForm, Refused, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import {
+  makePage,
+  makeArea,
+  onlyIf,
+  readForm,
+  Refused,
+  type PageRequest,
+  type PageView,
+  type Redirect,
+} from "../frame/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
 
 /** `/admin/schools/:schoolId/roster-connections`: rosters that are fetched from other programs. */
 export const rosterConnectionPages = makeArea({ folder: import.meta.dirname, page: "imports" }, (pages) => {
-  pages.get(base, onlyIf("listRosterConnections", showConnections));
-  pages.form(`${base}/new`, createConnection, onlyIf("createRosterConnection", showNew));
-  const onOne = { to: one, again: onlyIf("getRosterConnection", showConnection) };
-  pages.get(one, onOne.again);
-  pages.act(`${one}/settings`, "updateRosterConnection", { ...onOne, fields: readSettings, done: "connectionChanged" });
-  pages.act(`${one}/on`, "updateRosterConnection", {
-    ...onOne,
-    fields: () => ({ state: "ON" as const }),
-    done: "connectionOn",
-  });
-  pages.act(`${one}/off`, "updateRosterConnection", {
-    ...onOne,
-    fields: () => ({ state: "OFF" as const }),
-    done: "connectionOff",
-  });
-  pages.post(`${one}/test`, run("testRosterConnection"), onOne.again);
-  pages.post(`${one}/run`, run("runRosterConnection"), onOne.again);
-  pages.act(`${one}/deletion`, "deleteRosterConnection", { to: base, again: onOne.again, done: "connectionDeleted" });
+  const onAll = pages.at(base, onlyIf("listRosterConnections", showConnections));
+  onAll.form("new", createConnection, onlyIf("createRosterConnection", showNew));
+  const onOne = pages.at(`${base}/:rosterConnectionId`, onlyIf("getRosterConnection", showConnection));
+  const change = "updateRosterConnection";
+  onOne.act("settings", change, "connectionChanged", { fields: readSettings });
+  onOne.act("on", change, "connectionOn", { fields: () => ({ state: "ON" as const }) });
+  onOne.act("off", change, "connectionOff", { fields: () => ({ state: "OFF" as const }) });
+  onOne.post("test", run("testRosterConnection"));
+  onOne.post("run", run("runRosterConnection"));
+  onOne.act("deletion", "deleteRosterConnection", "connectionDeleted", { to: base });
 });
 
 const base = "/admin/schools/:schoolId/roster-connections";
-const one = `${base}/:rosterConnectionId`;
 
 type Connection = AdminSchemas["RosterConnection"];
 type Source = AdminSchemas["RosterSource"];
 
 const listSources = ({ call }: PageRequest): Promise<Source[]> => call("listRosterSources", { query: { limit: 50 } });
 
-async function showConnections({ list, call, at, may, path, t }: PageRequest): Promise<PageView> {
+async function showConnections({ list, call, may, path, t }: PageRequest): Promise<PageView> {
   const { items, more } = await list("listRosterConnections", { query: { school: path.schoolId } });
   const mayCreate = may("createRosterConnection");
   const sources = mayCreate ? await call("listRosterSources", { query: { limit: 50 } }) : [];
   const kinds = sources.map(({ kind }) => kind);
-  const model = { address: at(base), connections: items, more: more(at(base)), kinds, isSent };
-  return { title: t("connections.title"), view: "list", model };
+  return makePage("list", t("connections.title"), { connections: items, more, kinds, isSent });
 }
 
 /** A program that sends its files decides when. */
@@ -59,18 +58,17 @@ async function chooseSource(request: PageRequest): Promise<Source> {
 
 async function showNew(request: PageRequest): Promise<PageView> {
   const source = await chooseSource(request);
-  const model = { address: request.at(base), source, isSent: isSent(source.kind) };
-  return { title: request.t("connections.new"), view: "new", model };
+  return makePage("new", request.t("connections.new"), { source, isSent: isSent(source.kind) });
 }
 
 async function createConnection(request: PageRequest): Promise<Redirect> {
-  const { call, at, path } = request;
+  const { call, path, base: here } = request;
   const source = await chooseSource(request);
   const read = readForm(request, "createRosterConnection", fieldsOf(source));
   const { id } = await call("createRosterConnection", {
     body: { ...read, kind: source.kind, schoolIds: [path.schoolId ?? ""] },
   });
-  return { to: `${at(base)}/${id}`, done: isSent(source.kind) ? "dropCreated" : "connectionCreated" };
+  return { to: `${here}/${id}`, done: isSent(source.kind) ? "dropCreated" : "connectionCreated" };
 }
 
 /** The fields that the form names, which are those of its kind. An empty secret leaves the stored one. */
@@ -93,9 +91,7 @@ async function showConnection(request: PageRequest): Promise<PageView> {
   const { record, tag } = await readConnection(request);
   const [sources, { items, more }] = await Promise.all([listSources(request), list("listRosterRuns")]);
   const source = sources.find(({ kind }) => kind === record.kind) ?? null;
-  const model = {
-    address: at(one),
-    back: at(base),
+  return makePage("connection", record.name, {
     imports: at("/admin/schools/:schoolId/imports"),
     connection: record,
     tag,
@@ -103,9 +99,8 @@ async function showConnection(request: PageRequest): Promise<PageView> {
     isSent: isSent(record.kind),
     fields: source === null ? "" : fieldsOf(source).join(","),
     runs: items,
-    more: more(at(one)),
-  };
-  return { title: record.name, view: "connection", model };
+    more,
+  });
 }
 
 /** Shows the page with the new run on top; one that goes on is there as well. */
@@ -113,5 +108,5 @@ const run = (operation: "testRosterConnection" | "runRosterConnection") =>
   async function begin(request: PageRequest): Promise<Redirect> {
     await readConnection(request);
     await request.call(operation);
-    return { to: request.at(one) };
+    return { to: request.base };
   };

@@ -1,13 +1,21 @@
 import { schoolTexts, type AdminSchemas } from "../../admin/index.ts";
 import { listTexts } from "../../platform/contract-texts.ts";
-import { makeArea, nameSchoolingLevels, onlyIf, readForm, type PageRequest, type Redirect } from "../frame/index.ts";
+import {
+  makePage,
+  makeArea,
+  nameSchoolingLevels,
+  onlyIf,
+  readForm,
+  type PageRequest,
+  type Redirect,
+} from "../frame/index.ts";
 
 /** `/admin`: redirects to the reader's school, or offers a choice. */
 export const schoolPages = makeArea({ folder: import.meta.dirname, page: "operator_schools" }, (pages) => {
-  pages.get("/admin", async (request) => findWay(request) ?? listSchools(request));
-  pages.get("/admin/schools", listSchools);
-  pages.form("/admin/schools/new", create, onlyIf("createSchool", showNew));
-  pages.get("/admin/schools/:schoolId", async ({ at }) => ({ to: at("/admin/schools/:schoolId/today") }));
+  const schools = pages.at("/admin/schools", listSchools);
+  schools.get("/admin", async (request) => findWay(request) ?? listSchools(request));
+  schools.form("new", create, onlyIf("createSchool", showNew));
+  pages.at("/admin/schools/:schoolId", async ({ base }) => ({ to: `${base}/today` }));
 });
 
 /** The redirect for a reader who has no choice. */
@@ -24,14 +32,13 @@ const [mostSchools, mostWaiting] = [50, 20];
 async function listSchools(request: PageRequest) {
   const { list, may, me, permissions, query, t } = request;
   const showsWaiting = !permissions.reachesAll && may("getToday");
-  if (me.roles.length === 0) return { title: t("none.title"), view: "none", model: {}, status: 403 };
+  if (me.roles.length === 0) return makePage("none", t("none.title"), {}, { status: 403 });
   const search = query("search");
   const limit = showsWaiting ? mostWaiting : mostSchools;
   const { items, more } = await list("listSchools", { query: { limit, search } });
   const ids = items.map(({ id }) => id).filter((id) => permissions.may("getToday", id));
   const waiting = showsWaiting ? await listWaiting(request, ids) : null;
-  const model = { schools: items, waiting, search, more: more("/admin/schools") };
-  return { title: t("frame.pages.operator_schools"), view: "schools", model };
+  return makePage("schools", t("frame.pages.operator_schools"), { schools: items, waiting, search, more });
 }
 
 const addressFields = [
@@ -48,11 +55,7 @@ async function showNew(request: PageRequest) {
   const sorted = named.sort((a, b) => a.name.localeCompare(b.name, locale));
   // The schooling level is a list.
   const textFields = listTextFields().filter(({ name }) => name !== "schoolingLevel");
-  return {
-    title: t("schools.add"),
-    view: "new",
-    model: { textFields, levels: nameSchoolingLevels(request), states: sorted },
-  };
+  return makePage("new", t("schools.add"), { textFields, levels: nameSchoolingLevels(request), states: sorted });
 }
 
 async function create(request: PageRequest) {

@@ -1,6 +1,7 @@
 import { addDays } from "../../platform/clock.ts";
 import { nameWeekday } from "../../platform/pages/index.ts";
 import {
+  makePage,
   actOn,
   findSchoolLogo,
   makeArea,
@@ -13,39 +14,26 @@ import {
   type PageRequest,
 } from "../frame/index.ts";
 
-const settings = "/admin/schools/:schoolId/settings";
-
 const schoolFields = [
   ...["name", "officialId", "schoolingLevel"],
   ...([["street", "address/address"], "addressAddition", "zipCode", "city"] as const),
 ];
 const signInFields = [
-  "userNameRule",
-  "passwordKind",
-  "mustChangePassword",
-  "ownPasswordFromGrade",
-  "passkeys",
-  "passkeysFromGrade",
-  "pupilSessionHours",
-  "staffSessionHours",
-  "staySignedInDays",
-  "staySignedInFromGrade",
-  "helpText",
+  ...["userNameRule", "passwordKind", "mustChangePassword", "ownPasswordFromGrade", "passkeys", "passkeysFromGrade"],
+  ...["pupilSessionHours", "staffSessionHours", "staySignedInDays", "staySignedInFromGrade", "helpText"],
 ];
 const cardFields = ["enabled", "secondStep", "printSecondStep", "pictureCodeUpToGrade", "classLists"] as const;
 
 /** `/admin/schools/:schoolId/settings`: name, address and logo of a school, its sign-in and its login cards. */
 export const settingsPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
   // Class teachers may read each setting, for the pages of their classes; this page is for the staff of the school.
-  const form = { to: settings, again: onlyIf("listPeople", showSettings) };
-  pages.get(settings, form.again);
-  pages.act(`${settings}/school`, "updateSchool", { ...form, fields: schoolFields, done: "schoolChanged" });
-  pages.get(schoolLogo, showLogo);
-  const putLogo = actOn("putSchoolLogo", { fields: readImageUpload, to: settings, done: "logoKept" });
-  pages.upload(`${settings}/logo`, putLogo, form.again);
-  pages.act(`${settings}/logo/deletion`, "deleteSchoolLogo", { ...form, done: "logoRemoved" });
-  pages.act(`${settings}/sign-in`, "putSignInSettings", { ...form, fields: signInFields, done: "signInChanged" });
-  pages.act(`${settings}/cards`, "putCardSettings", { ...form, fields: readCards, done: "cardsChanged" });
+  const onSettings = pages.at("/admin/schools/:schoolId/settings", onlyIf("listPeople", showSettings));
+  onSettings.act("school", "updateSchool", "schoolChanged", { fields: schoolFields });
+  onSettings.get(schoolLogo, showLogo);
+  onSettings.upload("logo", actOn("putSchoolLogo", "logoKept", { fields: readImageUpload }));
+  onSettings.act("logo/deletion", "deleteSchoolLogo", "logoRemoved");
+  onSettings.act("sign-in", "putSignInSettings", "signInChanged", { fields: signInFields });
+  onSettings.act("cards", "putCardSettings", "cardsChanged", { fields: readCards });
 });
 
 /** No grade means everybody; no hour means always. */
@@ -71,8 +59,7 @@ async function showSettings(request: PageRequest) {
     findSchoolLogo(request),
     may("getFigures") ? readLastMonday(request) : null,
   ]);
-  const model = {
-    address: at(settings),
+  return makePage("settings", t("frame.pages.settings"), {
     mergers: may("listSchoolMergers") ? at("/admin/schools/:schoolId/mergers") : null,
     ownLogin: may("listUpstreamConnections") ? at("/admin/schools/:schoolId/own-login") : null,
     logo: logo && at(schoolLogo),
@@ -84,8 +71,7 @@ async function showSettings(request: PageRequest) {
     weekdays: (typed["weekday"] ?? []).map(Number),
     levels: nameSchoolingLevels(request, school.record.schoolingLevel),
     nameWeekday,
-  };
-  return { title: t("frame.pages.settings"), view: "settings", model };
+  });
 }
 
 /** How many sign-ins to apps there were on the last whole Monday, and how many percent of them took no password. */

@@ -1,4 +1,5 @@
 import {
+  makePage,
   listProposedTeachers,
   makeArea,
   nameOf,
@@ -16,34 +17,29 @@ import { staffRoleNames, targetOfRole, type AdminSchemas } from "../../admin/ind
 
 /** `/admin/schools/:schoolId/staff`, and `/admin/staff` of the whole service: who has which role, and accounts. */
 export const staffPages = makeArea({ folder: import.meta.dirname, page: "staff" }, (pages) => {
-  const places = { "/admin/schools/:schoolId/staff": "giveStaffRole", "/admin/staff": "createStaffPerson" } as const;
-  for (const [staff, operation] of Object.entries(places)) {
-    pages.get(staff, listRoles);
-    pages.form(`${staff}/new`, giveRole, onlyIf(operation, showNewRole));
+  const places = [
+    ["/admin/schools/:schoolId/staff", "giveStaffRole", "staff"],
+    ["/admin/staff", "createStaffPerson", "operator_staff"],
+  ] as const;
+  for (const [staff, operation, page] of places) {
+    const onStaff = pages.at(staff, listRoles, { page });
+    onStaff.form("new", giveRole, onlyIf(operation, showNewRole));
     pages.post(`${staff}/new/search`, redirectToSearch(`${staff}/new`));
-    pages.act(`${staff}/:staffRoleId/withdrawal`, "withdrawStaffRole", {
-      to: staff,
-      done: "roleWithdrawn",
-      repeated: "staff_role_not_found",
-      again: listRoles,
-    });
+    const repeated = "staff_role_not_found";
+    onStaff.act(":staffRoleId/withdrawal", "withdrawStaffRole", "roleWithdrawn", { repeated });
+    if (operation === "giveStaffRole") onStaff.post("class-teachers", giveClassTeachers);
   }
-  pages.post("/admin/schools/:schoolId/staff/class-teachers", giveClassTeachers, listRoles);
-  const accounts = "/admin/staff/accounts";
-  pages.get(accounts, listAccounts);
-  pages.post(accounts, addAccount, onlyIf("createStaffPerson", showNewAccount));
-  pages.get(`${accounts}/new`, onlyIf("createStaffPerson", showNewAccount));
-  pages.post(`${accounts}/:personId/password`, givePassword, listAccounts);
-  pages.act(`${accounts}/:personId/deletion`, "softDeletePerson", {
-    to: accounts,
-    done: "accountDeleted",
-    again: listAccounts,
-  });
+  const accounts = pages.at("/admin/staff/accounts", listAccounts, { page: "operator_staff" });
+  const showNew = onlyIf("createStaffPerson", showNewAccount);
+  accounts.post("", addAccount, showNew);
+  accounts.get("new", showNew);
+  accounts.post(":personId/password", givePassword);
+  accounts.act(":personId/deletion", "softDeletePerson", "accountDeleted");
 });
 
 export async function listRoles(request: PageRequest): Promise<PageView> {
   const { list, query, t, me, permissions } = request;
-  const { schoolId, address, page, given } = staffOf(request);
+  const schoolId = schoolOf(request);
   const role = staffRoleNames.find((one) => one === query("role"));
   const [{ items, more }, teachers] = await Promise.all([
     list("listStaffRoles", { query: { school: schoolId, role } }),
@@ -61,8 +57,14 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
     withdrawal: one.holder.personId === me.personId ? "own" : permissions.reachesAll ? "everywhere" : "here",
   }));
   const filters = { role: role ?? "", roles: staffRoleNames };
-  const model = { schoolId, address, held, teachers, more: more(address), ...filters, mayGive: given.length > 0 };
-  return { title: t("frame.pages.staff"), view: "list", model, page };
+  return makePage("list", t("frame.pages.staff"), {
+    schoolId,
+    held,
+    teachers,
+    more,
+    ...filters,
+    mayGive: rolesToGive(request).length > 0,
+  });
 }
 
 /** Gives the role to the teachers that are ticked; those who got it meanwhile are skipped. */
@@ -72,8 +74,6 @@ export async function giveClassTeachers({ call, at, typed }: PageRequest): Promi
   return { to: at("/admin/schools/:schoolId/staff"), done: "classTeachersGiven", count: roles.length };
 }
 
-const address = "/admin/staff/accounts";
-
 export async function listAccounts(request: PageRequest): Promise<PageView> {
   const { list, t, me } = request;
   const { items, more } = await list("listStaffPeople", { query: { status: "ACTIVE" } });
@@ -82,22 +82,19 @@ export async function listAccounts(request: PageRequest): Promise<PageView> {
     fullName: one.name === null ? (one.username ?? nameOf({ name: null }, request)) : nameOf(one, request),
     isOwn: one.id === me.personId,
   }));
-  const model = { address, accounts, more: more(address) };
-  return { title: t("accounts.title"), view: "accounts", model, page: staffOf(request).page };
+  return makePage("accounts", t("accounts.title"), { accounts, more });
 }
 
 export async function showNewAccount(request: PageRequest): Promise<PageView> {
-  const { given, page } = staffOf(request);
-  const model = { address, formAddress: address, given, ...(await findChoices(request)) };
-  return { title: request.t("accounts.new"), view: "new-account", model, page };
+  return makePage("new-account", request.t("accounts.new"), {
+    formAddress: request.base,
+    given: rolesToGive(request),
+    ...(await findChoices(request)),
+  });
 }
 
-const showSecret = (request: PageRequest, title: string, secret: AdminSchemas["LoginSecret"]): PageView => ({
-  title: request.t(title),
-  view: "secret",
-  model: { address, secret },
-  page: staffOf(request).page,
-});
+const showSecret = ({ t }: PageRequest, title: string, secret: AdminSchemas["LoginSecret"]): PageView =>
+  makePage("secret", t(title), { secret });
 
 export async function addAccount(request: PageRequest): Promise<PageView> {
   if (isSearch(request)) return showNewAccount(request);
@@ -113,51 +110,44 @@ export const givePassword = async (request: PageRequest): Promise<PageView> =>
 
 type RoleName = AdminSchemas["StaffRoleName"];
 
-/** The staff of one school, or of the whole service. */
-type Staff = {
-  schoolId: string | null;
-  address: string;
-  page: NonNullable<PageView["page"]>;
-  given: readonly RoleName[];
-};
+/** The school whose staff the page is about; null for that of the whole service. */
+const schoolOf = ({ param }: PageRequest): string | null => param("schoolId") || null;
 
-function staffOf({ permissions, param }: PageRequest): Staff {
-  const schoolId = param("schoolId") || null;
-  const roles = permissions.rolesToGive(schoolId);
-  if (schoolId === null) return { schoolId, address: "/admin/staff", page: "operator_staff", given: roles };
-  return { schoolId, address: `/admin/schools/${schoolId}/staff`, page: "staff", given: roles };
-}
+const rolesToGive = (request: PageRequest): readonly RoleName[] => request.permissions.rolesToGive(schoolOf(request));
 
 const showNewRole = (request: PageRequest): Promise<PageView> =>
   request.query("person") === "" && request.field("person") === "" ? showSearch(request) : showForm(request);
 
 async function showSearch(request: PageRequest): Promise<PageView> {
   const { list, query, reveal, t } = request;
-  const { schoolId, address, page } = staffOf(request);
+  const schoolId = schoolOf(request);
   const search = reveal(query("q"));
   const filters = { search, status: "ACTIVE", limit: 20, school: schoolId } as const;
   const results = search === "" ? null : await list("listPeople", { query: filters });
   const people =
     results?.items.map((person) => ({ ...person, ...pickable(person, request), fullName: nameOf(person, request) })) ??
     null;
-  const model = { address, search, people, isMore: results !== null && results.next !== null };
-  return { title: t("give.title"), view: "search", model, page };
+  return makePage("search", t("give.title"), { search, people, isMore: results !== null && results.next !== null });
 }
 
 async function showForm(request: PageRequest): Promise<PageView> {
-  const { call, field, query, t } = request;
-  const { address, page, given } = staffOf(request);
+  const { call, field, query, t, base } = request;
   const personId = field("person") || query("person");
   const [person, choices] = await Promise.all([call("getPerson", { path: { personId } }), findChoices(request)]);
   const names = { name: nameOf(person, request), about: aboutOf(person, request) };
-  const model = { address, formAddress: `${address}/new`, person, ...names, given, ...choices };
-  return { title: t("give.title"), view: "give", model, page };
+  return makePage("give", t("give.title"), {
+    formAddress: `${base}/new`,
+    person,
+    ...names,
+    given: rolesToGive(request),
+    ...choices,
+  });
 }
 
 /** The schools or apps found for a role, and those chosen before. */
 async function findChoices(request: PageRequest): Promise<{ choices: Record<"school" | "app", Choices> | null }> {
   const { call } = request;
-  if (staffOf(request).schoolId !== null) return { choices: null };
+  if (schoolOf(request) !== null) return { choices: null };
   const filters = (name: string) => ({ query: { limit: mostChoices + 1, search: searchOf(request, name) } });
   const [schools, apps] = await Promise.all([call("listSchools", filters("school")), call("listApps", filters("app"))]);
   const choose = (name: string, results: { id: string; name: string }[]) =>
@@ -170,7 +160,7 @@ const isSearch = ({ field }: Pick<PageRequest, "field">): boolean => field("step
 
 function readRole(request: PageRequest): Omit<AdminSchemas["StaffRoleInput"], "holder"> {
   const { field, times } = request;
-  const { schoolId } = staffOf(request);
+  const schoolId = schoolOf(request);
   const [role, reason] = [field("role") as RoleName, field("reason")];
   const endsAt = times.startOf(field("endsOn"), 1);
   const schoolIds = schoolId === null ? readChosen(request, "school") : [schoolId];
@@ -188,5 +178,5 @@ async function giveRole(request: PageRequest): Promise<Redirect | PageView> {
   if (isSearch(request)) return showForm(request);
   const body = { holder: { personId: request.field("person") }, ...readRole(request) };
   await request.call("giveStaffRole", { body });
-  return { to: staffOf(request).address, done: "roleGiven" };
+  return { to: request.base, done: "roleGiven" };
 }

@@ -3,7 +3,6 @@ import { readChoice, readForm, refuseField, requireFields, type PageRequest } fr
 
 export type Connection = AdminSchemas["UpstreamConnection"];
 export type Update = AdminSchemas["UpstreamConnectionUpdate"];
-type Rule = AdminSchemas["UpstreamRuleInput"];
 type Read = Pick<PageRequest, "field" | "typed">;
 
 /** Profiles whose issuer follows from the tenant. */
@@ -46,7 +45,7 @@ export const readRule = (read: Read) =>
     "ruleClaim",
     "ruleField",
     ["normalisation", "normalisations"],
-  ]) as Required<Rule>;
+  ]) as Required<AdminSchemas["UpstreamRuleInput"]>;
 
 /** Reads for whom the connection is switched on. Errors: Refused classes_missing, so that none never means all. */
 export function readClasses({ field, typed }: Read): string[] {
@@ -74,11 +73,7 @@ export function withTyped(connection: Connection, read: Read): Connection {
   return { ...connection, ...access, ...details, name, issuer: issuer ?? connection.issuer } as Connection;
 }
 
-/** A field to type at the provider, with its value. */
-type Field = { name: string; value: string };
-/** What is done at the provider; the text is `provider.<profile>.<step>`. */
-type ProviderStep = { step: string; fields: Field[] };
-
+/** What is typed at the provider. */
 const values = {
   appName: ({ redirectUri }: Connection) => new URL(redirectUri).host,
   redirectUri: ({ redirectUri }: Connection) => redirectUri,
@@ -116,8 +111,8 @@ const steps: Readonly<Record<Connection["profile"], Steps>> = {
   ],
 };
 
-/** The steps at the provider, with the exact values. */
-export const listProviderSteps = (connection: Connection): ProviderStep[] =>
+/** The steps at the provider, with the exact values; the text of each is `provider.<profile>.<step>`. */
+export const listProviderSteps = (connection: Connection) =>
   steps[connection.profile].map(([step, ...fields]) => ({
     step,
     fields: fields.map((name) => ({ name, value: values[name](connection) })),

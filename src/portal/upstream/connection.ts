@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { actOn, Refused, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { makePage, actOn, Refused, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { dayOf, readFilledIn, readRule, withTyped } from "./connection-form.ts";
 import type { Connection, Update } from "./connection-form.ts";
 import { base } from "./overview.ts";
@@ -17,13 +17,11 @@ export async function readConnection({ getRecord, path }: PageRequest): Promise<
 type Found = { check?: AdminSchemas["UpstreamCheck"]; preview?: AdminSchemas["UpstreamRulePreview"] };
 
 export async function showConnection(request: PageRequest, { check, preview }: Found = {}): Promise<PageView> {
-  const { call, at } = request;
+  const { call } = request;
   const { record, tag } = await readConnection(request);
   const [setUp, links] = await Promise.all([call("getUpstreamSetUp"), call("listSetUpLinks")]);
   const connection = withTyped(record, request);
-  const model = {
-    address: at(one),
-    back: at(base),
+  return makePage("connection", record.name, {
     connection,
     tag,
     classes: setUp.classes,
@@ -36,8 +34,7 @@ export async function showConnection(request: PageRequest, { check, preview }: F
     preview: preview ?? null,
     previewField: connection.ruleField,
     mayTrust: request.permissions.reachesAll,
-  };
-  return { title: record.name, view: "connection", model };
+  });
 }
 
 /** Only what the reader may change: the trust is the operator's. */
@@ -52,7 +49,7 @@ export async function readSettings(request: PageRequest): Promise<Update> {
   };
 }
 
-const saveRule = actOn("updateUpstreamConnection", { fields: readRule, to: one, done: "ruleSaved" });
+const saveRule = actOn("updateUpstreamConnection", "ruleSaved", { fields: readRule });
 
 /** Saves the rule, or only shows what it would do. */
 export async function changeRule(request: PageRequest): Promise<Redirect | PageView> {
@@ -69,6 +66,5 @@ export async function checkConnection(request: PageRequest): Promise<PageView> {
 export async function createSetUpLink(request: PageRequest): Promise<PageView> {
   const { record } = await readConnection(request);
   const link = await request.call("createSetUpLink", { body: { days: Number(request.field("days")) } });
-  const model = { address: request.at(one), link, name: record.name };
-  return { title: request.t("setUpLink.title"), view: "set-up-link", model };
+  return makePage("set-up-link", request.t("setUpLink.title"), { link, name: record.name });
 }

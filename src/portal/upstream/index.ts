@@ -8,55 +8,40 @@ export { makeSetUpPages, type SetUpDeps } from "./set-up/index.ts";
 
 const { base } = overview;
 const { one } = connections;
-const { refusals: list } = refusals;
-const links = `${one}/links`;
 
 /** `/admin/schools/:schoolId/own-login`: the logins that a school has elsewhere, and the way in. */
 export const upstreamPages = makeArea({ folder: import.meta.dirname, page: "settings" }, (pages) => {
-  const onOverview = { to: base, again: onlyIf("listUpstreamConnections", overview.showOverview) };
-  pages.get(base, onOverview.again);
-  pages.post(base, overview.createConnection, onOverview.again);
-  pages.act(`${base}/way-in`, "putWayIn", { ...onOverview, fields: overview.readWayIn, done: "wayInChanged" });
-  pages.act(`${base}/emergency`, "setEmergencySignIn", { ...onOverview, done: "emergencyOpened" });
-  pages.act(`${base}/emergency/end`, "withdrawEmergencySignIn", { ...onOverview, done: "emergencyClosed" });
-  pages.get(`${base}/poster`, onlyIf("getWayIn", overview.showPoster));
-  const onOne = {
-    check: connections.readConnection,
-    to: one,
-    again: onlyIf("getUpstreamConnection", (request) => connections.showConnection(request)),
-  };
-  pages.get(one, onOne.again);
+  const onOverview = pages.at(base, onlyIf("listUpstreamConnections", overview.showOverview));
+  onOverview.post("", overview.createConnection);
+  onOverview.act("way-in", "putWayIn", "wayInChanged", { fields: overview.readWayIn });
+  onOverview.act("emergency", "setEmergencySignIn", "emergencyOpened");
+  onOverview.act("emergency/end", "withdrawEmergencySignIn", "emergencyClosed");
+  onOverview.get("poster", onlyIf("getWayIn", overview.showPoster));
+  const show = onlyIf("getUpstreamConnection", (request) => connections.showConnection(request));
+  const onOne = pages.at(one, show, { check: connections.readConnection });
   const change = "updateUpstreamConnection";
-  pages.act(`${one}/settings`, change, { ...onOne, fields: connections.readSettings, done: "connectionChanged" });
-  pages.post(`${one}/rule`, connections.changeRule, onOne.again);
+  onOne.act("settings", change, "connectionChanged", { fields: connections.readSettings });
+  onOne.post("rule", connections.changeRule);
   const switchOn = (request: PageRequest) => ({ state: "ON" as const, groupIds: readClasses(request) });
-  pages.act(`${one}/on`, change, { ...onOne, fields: switchOn, done: "connectionOn" });
-  pages.act(`${one}/off`, change, { ...onOne, fields: () => ({ state: "OFF" as const }), done: "connectionOff" });
-  const confirm = () => ({ confirmedForStaff: true });
-  pages.act(`${one}/confirmation`, change, { ...onOne, fields: confirm, done: "connectionConfirmed" });
-  pages.post(`${one}/check`, connections.checkConnection, onOne.again);
-  pages.act(`${one}/deletion`, "deleteUpstreamConnection", { ...onOne, to: base, done: "connectionDeleted" });
-  pages.post(`${one}/set-up-links`, connections.createSetUpLink, onOne.again);
-  pages.act(`${one}/set-up-links/:setUpLinkId/close`, "revokeSetUpLink", { ...onOne, done: "setUpLinkClosed" });
-  const onList = {
-    to: list,
-    again: onlyIf("listUpstreamRefusals", (request) => refusals.showRefusals(request)),
-  };
-  pages.get(list, onList.again);
-  pages.post(`${list}/guests`, refusals.decideGuests, onList.again);
-  pages.post(`${list}/:refusalId/search`, refusals.searchPerson, onList.again);
-  pages.act(`${list}/:refusalId/link`, "setUpstreamLink", {
-    ...onList,
-    fields: [["person", "personId"]],
-    done: "accountLinked",
-  });
-  pages.act(`${list}/:refusalId/dismissal`, "withdrawUpstreamRefusal", { ...onList, done: "refusalDismissed" });
-  const onLinks = { to: links, again: onlyIf("listUpstreamLinks", refusals.showLinks) };
-  pages.get(links, onLinks.again);
-  pages.act(`${links}/:personId/end`, "revokeUpstreamLink", { ...onLinks, done: "accountUnlinked" });
+  onOne.act("on", change, "connectionOn", { fields: switchOn });
+  onOne.act("off", change, "connectionOff", { fields: () => ({ state: "OFF" as const }) });
+  onOne.act("confirmation", change, "connectionConfirmed", { fields: () => ({ confirmedForStaff: true }) });
+  onOne.post("check", connections.checkConnection);
+  onOne.act("deletion", "deleteUpstreamConnection", "connectionDeleted", { to: base });
+  onOne.post("set-up-links", connections.createSetUpLink);
+  onOne.act("set-up-links/:setUpLinkId/close", "revokeSetUpLink", "setUpLinkClosed");
+  const showRefusals = onlyIf("listUpstreamRefusals", (request) => refusals.showRefusals(request));
+  const onRefusals = pages.at(`${one}/refusals`, showRefusals);
+  onRefusals.post("guests", refusals.decideGuests);
+  onRefusals.post(":refusalId/search", refusals.searchPerson);
+  onRefusals.act(":refusalId/link", "setUpstreamLink", "accountLinked", { fields: [["person", "personId"]] });
+  onRefusals.act(":refusalId/dismissal", "withdrawUpstreamRefusal", "refusalDismissed");
+  const onLinks = pages.at(`${one}/links`, onlyIf("listUpstreamLinks", refusals.showLinks));
+  onLinks.act(":personId/end", "revokeUpstreamLink", "accountUnlinked");
 });
 
 /** `/admin/logins`: the connections of all schools in reach. */
-export const upstreamServicePages = makeArea({ folder: import.meta.dirname, page: "operator_logins" }, (pages) =>
-  pages.get("/admin/logins", onlyIf("listUpstreamConnections", overview.showService)),
+export const upstreamServicePages = makeArea(
+  { folder: import.meta.dirname, page: "operator_logins" },
+  (pages) => void pages.at("/admin/logins", onlyIf("listUpstreamConnections", overview.showService)),
 );

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { askedBy, drawQrPaths, readForm, Refused, type PageRequest, type Redirect } from "../frame/index.ts";
+import { makePage, askedBy, drawQrPaths, readForm, Refused, type PageRequest, type Redirect } from "../frame/index.ts";
 
 export const base = "/admin/schools/:schoolId/own-login";
 
@@ -12,19 +12,17 @@ const listConnections = ({ call, path }: PageRequest) =>
   call("listUpstreamConnections", { query: { school: path.schoolId, limit: 50 } });
 
 export async function showOverview(request: PageRequest) {
-  const { getRecord, at, t, field } = request;
+  const { getRecord, t, field } = request;
   const [connections, { record, tag }] = await Promise.all([listConnections(request), getRecord("getWayIn")]);
   const on = connections.filter(({ state }) => state === "ON");
   const isForAll = on.some(({ groupIds }) => groupIds.length === 0);
   const usesPasswords = record.localPasswords || record.emergencyUntil !== null;
-  const model = {
-    address: at(base),
+  return makePage("overview", t("words.ownLogin"), {
     leavesOut: usesPasswords || isForAll ? null : on.length > 0 ? "OTHER_CLASSES" : "EVERYBODY",
     connections,
     wayIn: field("form") === "way-in" ? { ...record, ...readWayIn(request) } : record,
     tag,
-  };
-  return { title: t("words.ownLogin"), view: "overview", model };
+  });
 }
 
 export async function createConnection(request: PageRequest): Promise<Redirect> {
@@ -41,7 +39,7 @@ export async function showPoster(request: PageRequest) {
   if (url === null) throw new Refused(404, {});
   const [code] = await drawQrPaths([url], askedBy(request));
   const names = connections.filter(({ state }) => state === "ON").map(({ name }) => name);
-  return { title: t("poster.title"), view: "poster", model: { back: at(base), url, code, names } };
+  return makePage("poster", t("poster.title"), { back: at(base), url, code, names });
 }
 
 /** `/admin/logins`: the connections of all schools in reach. */
@@ -49,6 +47,5 @@ export async function showService({ list, t, query }: PageRequest) {
   const filter = query("show");
   const filters = { failing: filter === "failing" || null, "secret-expiring": filter === "expiring" || null };
   const { items, more } = await list("listUpstreamConnections", { query: filters });
-  const model = { connections: items, filter, more: more("/admin/logins") };
-  return { title: t("service.title"), view: "service", model };
+  return makePage("service", t("service.title"), { connections: items, filter, more });
 }

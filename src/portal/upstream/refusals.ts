@@ -1,31 +1,26 @@
-import { exceptFor, nameOf, pickable, refuseField, type PageRequest, type Redirect } from "../frame/index.ts";
-import { one, readConnection } from "./connection.ts";
-
-export const refusals = `${one}/refusals`;
+import { makePage, exceptFor, nameOf, pickable, refuseField, type PageRequest, type Redirect } from "../frame/index.ts";
+import { readConnection } from "./connection.ts";
 
 /** The accounts that were not let in. `search` has people for one of them. */
 export async function showRefusals(
   request: PageRequest,
   search: { refusalId: string; people: ReturnType<typeof pickable>[] } | null = null,
 ) {
-  const { call, list, at, t, field, typed } = request;
+  const { call, list, t, field, typed } = request;
   const { record } = await readConnection(request);
   const [page, guests] = await Promise.all([
     list("listUpstreamRefusals"),
     call("listUpstreamRefusals", { query: { limit: 100, code: "WAITS_FOR_STAFF" } }),
   ]);
-  const model = {
-    address: at(refusals),
-    back: at(one),
+  return makePage("refusals", t("refusals.title", { name: record.name }), {
     connection: record,
     refusals: page.items,
     guests,
     chosen: typed["guest"] ?? [],
     found: search,
     search: field("search"),
-    more: page.more(at(refusals)),
-  };
-  return { title: t("refusals.title", { name: record.name }), view: "refusals", model };
+    more: page.more,
+  });
 }
 
 /** Finds the people at home in the school whom the account may belong to. */
@@ -39,29 +34,26 @@ export async function searchPerson(request: PageRequest) {
 }
 
 /** Accepts the chosen accounts as guests, all or none, or takes them off the list. */
-export async function decideGuests({ call, at, typed, field }: PageRequest): Promise<Redirect> {
+export async function decideGuests({ call, base, typed, field }: PageRequest): Promise<Redirect> {
   const refusalIds = [...(typed["guest"] ?? [])];
   if (refusalIds.length === 0) throw refuseField("refusalIds", "guests_missing");
   if (field("act") === "accept") {
     await call("acceptUpstreamGuests", { body: { refusalIds } });
-    return { to: at(refusals), done: "guestsAccepted" };
+    return { to: base, done: "guestsAccepted" };
   }
   // A colleague may have been faster.
   for (const refusalId of refusalIds)
     await call("withdrawUpstreamRefusal", { path: { refusalId } }).catch(exceptFor("upstream_refusal_not_found"));
-  return { to: at(refusals), done: "guestsDeclined" };
+  return { to: base, done: "guestsDeclined" };
 }
 
 /** The accounts at the provider and their people. */
 export async function showLinks(request: PageRequest) {
-  const { list, at, t } = request;
+  const { list, t } = request;
   const { record } = await readConnection(request);
   const { items, more } = await list("listUpstreamLinks", { query: { limit: 100 } });
-  const model = {
-    address: at(`${one}/links`),
-    back: at(one),
+  return makePage("links", t("links.title", { name: record.name }), {
     links: items.map((link) => ({ ...link, shownName: nameOf(link, request) })),
-    more: more(at(`${one}/links`)),
-  };
-  return { title: t("links.title", { name: record.name }), view: "links", model };
+    more,
+  });
 }

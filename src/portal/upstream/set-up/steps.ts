@@ -18,7 +18,7 @@ type Content = { connection: Connection; tag: string } & Record<string, unknown>
 
 function pageOf({ t, address, caller }: LinkVisit, step: Step, content: Content): Shown {
   const { name, schoolName } = content.connection;
-  const model = { ...content, address, expiresAt: caller.expiresAt.toISOString(), steps, step };
+  const model = { ...content, base: address, expiresAt: caller.expiresAt.toISOString(), steps, step };
   return { title: t(`setUp.${step}.title`, { name }), view: `set-up-${step}`, model, place: schoolName };
 }
 

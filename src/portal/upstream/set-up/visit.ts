@@ -114,7 +114,12 @@ export const onLink = (deps: SetUpDeps, work: Work<LinkVisit>, again: Work<LinkV
     const api = deps.clientFor({ setUp: caller, requestId: frame.requestIdOf(res) });
     const { connectionId } = caller;
     const headers = frame.headersOf(visit);
-    const { call, getRecord } = makeCalls(api, { path: { connectionId }, headers, search: new URLSearchParams() });
+    const { call, getRecord } = makeCalls(api, {
+      path: { connectionId },
+      headers,
+      search: new URLSearchParams(),
+      base: "",
+    });
     const linked: LinkVisit = { ...visit, caller, call, getRecord, address: addressOfLink(id) };
     try {
       return await work(linked);
@@ -125,7 +130,7 @@ export const onLink = (deps: SetUpDeps, work: Work<LinkVisit>, again: Work<LinkV
   });
 
 const showRefused: Work<LinkVisit> = ({ t, address }) =>
-  Promise.resolve({ title: t("frame.refused.title"), view: "set-up-refused", model: { address } });
+  Promise.resolve({ title: t("frame.refused.title"), view: "set-up-refused", model: { base: address } });
 
 const cookieName = "_set-up";
 const cookieSeconds = 3600;
