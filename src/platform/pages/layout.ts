@@ -37,7 +37,7 @@ export function renderPage(
     width: content.width ?? "narrow",
     locale: context.locale,
     t: translator(context.locale),
-    brand: brandOfPages(),
+    brand: shown,
     assets: assetPaths,
     scripts,
     stylesheets: content.stylesheets ?? [],
@@ -109,8 +109,6 @@ export function useBrand({ name, logoFile, colour, links }: Brand): void {
     links: Object.entries(links).flatMap(([link, url]) => (url === null ? [] : [[link, url]])),
   };
 }
-
-const brandOfPages = (): ShownBrand => shown;
 
 const colours = (colour: string): string => `:root {
   --gate: ${colour};

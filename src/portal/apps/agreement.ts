@@ -95,20 +95,6 @@ export async function changeAgreement(request: PageRequest): Promise<PageView | 
   });
 }
 
-export async function showWithdrawal({ call, getRecord, t }: PageRequest): Promise<PageView> {
-  const [named, { tag }, changes] = await Promise.all([
-    call("getCatalogueApp"),
-    getRecord("getSchoolAgreement"),
-    call("withdrawAgreement", { query: { "dry-run": true } }),
-  ]);
-  const said = { lead: t("agreement.withdrawal.lead"), label: t("agreement.withdraw") };
-  return makePage("withdrawal", t("agreement.withdrawal.title", { app: named.name }), {
-    ...said,
-    tag,
-    changes: changes ?? [],
-  });
-}
-
 export const loadAgreement = async (request: PageRequest): Promise<Download> =>
   loadDocument(request, (await request.call("getSchoolAgreement")).current ?? null);
 

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { makePage, attributeNames, describeReads, type PageRequest } from "../frame/index.ts";
+import { makePage, attributeNames, describeReads, type PageHandler, type PageRequest } from "../frame/index.ts";
 
 export type CatalogueApp = AdminSchemas["CatalogueApp"];
 
@@ -56,16 +56,15 @@ export async function showApp(request: PageRequest) {
   });
 }
 
-export async function showWithdrawal({ call, getRecord, t }: PageRequest) {
-  const [read, { tag }, changes] = await Promise.all([
-    call("getCatalogueApp"),
-    getRecord("getGrant"),
-    call("deleteGrant", { query: { "dry-run": true } }),
-  ]);
-  const said = { lead: t("apps.withdrawal.lead"), label: t("apps.withdraw") };
-  return makePage("withdrawal", t("apps.withdrawal.title", { app: read.name }), {
-    ...said,
-    tag,
-    changes: changes ?? [],
-  });
-}
+/** Asks before a grant or an agreement is withdrawn, with what the app would see differently. */
+export const showWithdrawal =
+  (of: "apps" | "agreement"): PageHandler =>
+  async ({ call, getRecord, t }) => {
+    const query = { "dry-run": true };
+    const [read, { tag }, changes] = await Promise.all([
+      call("getCatalogueApp"),
+      of === "apps" ? getRecord("getGrant") : getRecord("getSchoolAgreement"),
+      of === "apps" ? call("deleteGrant", { query }) : call("withdrawAgreement", { query }),
+    ]);
+    return makePage("withdrawal", t(`${of}.withdrawal.title`, { app: read.name }), { of, tag, changes: changes ?? [] });
+  };

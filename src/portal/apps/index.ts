@@ -19,11 +19,11 @@ export const appPages = makeArea({ folder: import.meta.dirname, page: "apps" }, 
   onAgreement.post("", agreements.changeAgreement, onlyIf("acceptAgreement", agreements.showAgreement));
   onAgreement.get("file", agreements.loadAgreement);
   const endAgreement = actOn("withdrawAgreement", "agreementWithdrawn", { repeated: "agreement_not_in_force" });
-  onAgreement.form("withdrawal", endAgreement, onlyIf("withdrawAgreement", agreements.showWithdrawal));
+  onAgreement.form("withdrawal", endAgreement, onlyIf("withdrawAgreement", showWithdrawal("agreement")));
   const onApp = pages.at(app, showApp);
   onApp.get("view", showView);
   onApp.get("view/file", handView);
   onApp.form("change", changeGrant, onlyIf("putGrant", showForm));
   const endGrant = actOn("deleteGrant", "withdrawn", { repeated: "grant_not_found" });
-  onApp.form("withdrawal", endGrant, onlyIf("deleteGrant", showWithdrawal));
+  onApp.form("withdrawal", endGrant, onlyIf("deleteGrant", showWithdrawal("apps")));
 });

@@ -52,7 +52,8 @@ export function renderFramed(
       navigation: render("navigation", {
         ...parts,
         pages: listPages(request, schoolId, current),
-        ...peopleOf(request),
+        person: request.me.name === null ? "" : `${request.me.name.firstCall} ${request.me.name.last}`,
+        manySchools: hasManySchools(request),
         // A refused form leads to no other.
         hasContent: shown !== null,
       }),
@@ -173,14 +174,6 @@ function doneOf({ query, t }: PageRequest): string {
   const [done, count] = [query("done"), query("count")];
   if (!/^[a-zA-Z]{1,40}$/.test(done)) return "";
   return firstText(t, [`done.${done}`], { count: /^\d{1,9}$/.test(count) ? Number(count) : 0 });
-}
-
-function peopleOf(request: PageRequest): { person: string; manySchools: boolean } {
-  const { name } = request.me;
-  return {
-    person: name === null ? "" : `${name.firstCall} ${name.last}`,
-    manySchools: hasManySchools(request),
-  };
 }
 
 /** This page in another language; null after a form, because its address cannot be requested by GET. */

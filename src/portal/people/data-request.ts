@@ -50,17 +50,23 @@ async function readAsker(request: PageRequest): Promise<AdminSchemas["DataReques
   return (open.at(-1) ?? requests[0])?.askedBy ?? "PERSON";
 }
 
-async function handData(request: PageRequest, as: "pdf" | "json"): Promise<Download> {
-  const { t, now, req } = request;
-  const { record } = await readPerson(request);
-  // The thread reads it, because it can be large.
-  const data = await request.call("getPersonData", { asBytes: true, signal: leavingOf(request) });
-  const letter = await readLetter(request, record);
-  const document = { ...letter, data: new Uint8Array(data as unknown as Buffer).buffer, as, zone: readZone(req), now };
-  const { buffer, byteOffset, byteLength } = await writeDocument(document, askedBy(request));
-  const file = Buffer.from(buffer, byteOffset, byteLength);
-  return { file, type: `application/${as}`, name: `${t("data.file")}.${as}` };
-}
-
-export const handDataAsJson = (request: PageRequest): Promise<Download> => handData(request, "json");
-export const handDataAsPdf = (request: PageRequest): Promise<Download> => handData(request, "pdf");
+/** The data and its letter as one document. */
+export const handData =
+  (as: "pdf" | "json") =>
+  async (request: PageRequest): Promise<Download> => {
+    const { t, now, req } = request;
+    const { record } = await readPerson(request);
+    // The thread reads it, because it can be large.
+    const data = await request.call("getPersonData", { asBytes: true, signal: leavingOf(request) });
+    const letter = await readLetter(request, record);
+    const document = {
+      ...letter,
+      data: new Uint8Array(data as unknown as Buffer).buffer,
+      as,
+      zone: readZone(req),
+      now,
+    };
+    const { buffer, byteOffset, byteLength } = await writeDocument(document, askedBy(request));
+    const file = Buffer.from(buffer, byteOffset, byteLength);
+    return { file, type: `application/${as}`, name: `${t("data.file")}.${as}` };
+  };

@@ -7,7 +7,7 @@ import {
   requireFields,
   type PageRequest,
 } from "../frame/index.ts";
-import { handDataAsJson, handDataAsPdf, showData } from "./data-request.ts";
+import { handData, showData } from "./data-request.ts";
 import { addPerson, listPeople, readDetails, searchPeople, showEverywhere, showNewPerson } from "./list.ts";
 import { givePassword, joinGroup, setLogin, showDisclosures, showPerson, showRetention, showUses } from "./person.ts";
 import { changeSchool, showSchools, showStep } from "./leaving.ts";
@@ -56,8 +56,8 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, page: "people
     fields: needed,
   });
   onData.act("requests/:dataRequestId", "updateDataRequest", "dataRequestUpdated", { fields: readDataRequest });
-  onData.post("json", handDataAsJson, onlyIf("getPersonData", showData));
-  onData.post("pdf", handDataAsPdf, onlyIf("getPersonData", showData));
+  onData.post("json", handData("json"), onlyIf("getPersonData", showData));
+  onData.post("pdf", handData("pdf"), onlyIf("getPersonData", showData));
   pages.at(`${person}/sign-in`, showSignIn);
   const ofMember = pages.at(`${member}/sign-in`, showSignIn, { page: "classes" });
   const onMember = { to: member };

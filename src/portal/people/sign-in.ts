@@ -122,7 +122,8 @@ function wordsOf(step: Step, request: PageRequest): string {
   const words = t(`steps.${code}.${outcome}${variantOf(step)}`, named);
   const { passkey = "USABLE" } = values;
   if (passkey === "USABLE") return words;
-  return `${words} ${t(`steps.second_factor.passkeys.${passkey}`)}`;
+  const unusable = t(`steps.second_factor.passkeys.${passkey}`);
+  return `${words} ${unusable}`;
 }
 
 /** Explains step by step why a person can or cannot sign in, to an app or at all, with fixes. */

@@ -93,25 +93,20 @@ export async function handCsv(request: PageRequest): Promise<Download> {
   const record = await request.call("getProcessingRecord");
   const { school, operator, activities } = record;
   const ofService = {
-    retention: writeRetention(record, request).join("\n"),
-    measures: record.measures.map(({ text }) => text[locale]).join("\n"),
+    retention: writeRetention(record, request),
+    measures: record.measures.map(({ text }) => text[locale]),
   };
-  const rows = activities.map((activity): Record<(typeof columns)[number], string> => {
-    const { data, ...written } = writeActivity(activity, request);
-    return {
+  const rows = activities.map((activity) => {
+    const written = writeActivity(activity, request);
+    const cells: Record<(typeof columns)[number], string | readonly string[]> = {
       ...written,
       controller: school.name,
       processor: operator.name,
-      purposes: written.purposes.join("\n"),
-      people: written.people.join("\n"),
-      data: data.map(({ name }) => name).join("\n"),
-      withheld: written.withheld.join("\n"),
-      recipients: written.recipients.join("\n"),
-      kept: data.map(({ name, kept }) => `${name}: ${kept}`).join("\n"),
-      agreement: written.agreement.join("\n"),
-      access: written.access.join("\n"),
+      data: written.data.map(({ name }) => name),
+      kept: written.data.map(({ name, kept }) => `${name}: ${kept}`),
       ...(activity.kind === "SERVICE" ? ofService : { retention: "", measures: "" }),
     };
+    return Object.fromEntries(Object.entries(cells).map(([key, cell]) => [key, [cell].flat().join("\n")]));
   });
   const file = stringify(rows, {
     ...csvFile(locale),

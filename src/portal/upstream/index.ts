@@ -4,7 +4,8 @@ import * as connections from "./connection.ts";
 import * as overview from "./overview.ts";
 import * as refusals from "./refusals.ts";
 
-export { makeSetUpPages, type SetUpDeps } from "./set-up/index.ts";
+export { makeSetUpPages } from "./set-up/steps.ts";
+export type { SetUpDeps } from "./set-up/visit.ts";
 
 const { base } = overview;
 const { one } = connections;

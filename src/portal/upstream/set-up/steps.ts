@@ -1,12 +1,14 @@
+import express, { Router } from "express";
 import type { AdminSchemas } from "../../../admin/index.ts";
 import { dayOf, isClaim, readClasses, readRule, readFilledIn, withTyped } from "../connection-form.ts";
 import type { Connection, Update } from "../connection-form.ts";
 import german from "../locales/de.json" with { type: "json" };
 import { listProviderSteps } from "../connection-form.ts";
-import { showUnusable, type LinkVisit, type Shown, type Redirect } from "./visit.ts";
+import { addressOfLink, keepToken, onLink, onVisit, openLink, setUpPath, showOpening, showUnusable } from "./visit.ts";
+import type { LinkVisit, Redirect, SetUpDeps, Shown } from "./visit.ts";
 
 const steps = ["start", "provider", "values", "check", "result", "switch-on"] as const;
-export type Step = (typeof steps)[number];
+type Step = (typeof steps)[number];
 
 const readConnection = ({ getRecord }: LinkVisit) => getRecord("getUpstreamConnection");
 const readSetUp = ({ call }: LinkVisit) => call("getUpstreamSetUp");
@@ -23,7 +25,7 @@ function pageOf({ t, address, caller }: LinkVisit, step: Step, content: Content)
 }
 
 /** Goes on where the contact is. The browser arrives here after a test sign-in too, with `failure` if it failed. */
-export async function findStep(visit: LinkVisit): Promise<Redirect> {
+async function findStep(visit: LinkVisit): Promise<Redirect> {
   const [{ record }, { test }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
   const failure = visit.query("failure");
   if (failure !== "") return { to: `${visit.address}/check?failure=${encodeURIComponent(failure)}` };
@@ -48,7 +50,7 @@ async function showValues(visit: LinkVisit): Promise<Shown> {
 
 const change = ({ call }: LinkVisit, body: Update) => call("updateUpstreamConnection", { body });
 
-export async function saveValues(visit: LinkVisit): Promise<Redirect> {
+async function saveValues(visit: LinkVisit): Promise<Redirect> {
   const { record } = await readConnection(visit);
   await change(visit, readFilledIn(visit, record));
   return { to: `${visit.address}/check` };
@@ -66,11 +68,11 @@ async function showFound(visit: LinkVisit, { check, failure = "" }: Found): Prom
 const showCheck = (visit: LinkVisit): Promise<Shown> => showFound(visit, { failure: visit.query("failure") });
 
 /** Reads what the provider says about itself now. */
-export const checkValues = async (visit: LinkVisit): Promise<Shown> =>
+const checkValues = async (visit: LinkVisit): Promise<Shown> =>
   showFound(visit, { check: await visit.call("updateUpstreamMetadata") });
 
 /** Sends the browser to the provider. A link and no form: browsers limit where a form may lead to. */
-export async function startTest(visit: LinkVisit): Promise<Shown | Redirect> {
+async function startTest(visit: LinkVisit): Promise<Shown | Redirect> {
   const { deps, caller, browser, req } = visit;
   const begun = await deps.setUp.startTest({ id: caller.setUpLinkId, browser, address: req.ip ?? "" });
   if (begun === null) return showUnusable(visit);
@@ -93,7 +95,7 @@ const previewRule = ({ call }: LinkVisit, body: AdminSchemas["UpstreamRuleInput"
   call("previewUpstreamRule", { body });
 
 /** Saves the rule, or only shows what it would do. */
-export async function saveRule(visit: LinkVisit): Promise<Shown | Redirect> {
+async function saveRule(visit: LinkVisit): Promise<Shown | Redirect> {
   const rule = readRule(visit);
   if (visit.field("preview") !== "") return showTest(visit, await previewRule(visit, rule));
   await change(visit, rule);
@@ -108,18 +110,18 @@ async function showSwitch(visit: LinkVisit): Promise<Shown> {
   return pageOf(visit, "switch-on", { connection: record, tag, classes, people, refusal, isRefused });
 }
 
-export async function switchOn(visit: LinkVisit): Promise<Redirect> {
+async function switchOn(visit: LinkVisit): Promise<Redirect> {
   await change(visit, { state: "ON", groupIds: readClasses(visit) });
   return { to: `${visit.address}/switch-on` };
 }
 
-export async function switchOff(visit: LinkVisit): Promise<Redirect> {
+async function switchOff(visit: LinkVisit): Promise<Redirect> {
   await change(visit, { state: "OFF" });
   return { to: `${visit.address}/switch-on` };
 }
 
 /** The pages in their order. */
-export const shown: Readonly<Record<Step, (visit: LinkVisit) => Promise<Shown>>> = {
+const shown: Readonly<Record<Step, (visit: LinkVisit) => Promise<Shown>>> = {
   start: showStart,
   provider: showProvider,
   values: showValues,
@@ -127,3 +129,26 @@ export const shown: Readonly<Record<Step, (visit: LinkVisit) => Promise<Shown>>>
   result: (visit) => showTest(visit),
   "switch-on": showSwitch,
 };
+
+const readBody = express.urlencoded({ extended: false, limit: "64kb" });
+
+/**
+ * `/set-up`: the IT contact of a school, who has no account, sets a connection up. The address with the token is left
+ * at once, and opens nothing: programs that look at the links of e-mails follow it too.
+ */
+export function makeSetUpPages(deps: SetUpDeps): Router {
+  const router = Router();
+  const one = addressOfLink(":setUpLinkId");
+  router.get(setUpPath, onVisit(deps, showOpening));
+  router.post(setUpPath, readBody, onVisit(deps, openLink));
+  router.get(one, onLink(deps, findStep));
+  for (const [step, show] of Object.entries(shown)) router.get(`${one}/${step}`, onLink(deps, show));
+  router.get(`${one}/sign-in`, onLink(deps, startTest, shown.check));
+  router.post(`${one}/values`, readBody, onLink(deps, saveValues, shown.values));
+  router.post(`${one}/check`, readBody, onLink(deps, checkValues, shown.check));
+  router.post(`${one}/result`, readBody, onLink(deps, saveRule, shown.result));
+  router.post(`${one}/switch-on`, readBody, onLink(deps, switchOn, shown["switch-on"]));
+  router.post(`${one}/off`, readBody, onLink(deps, switchOff, shown["switch-on"]));
+  router.get(`${setUpPath}/:token`, onVisit(deps, keepToken));
+  return router;
+}
