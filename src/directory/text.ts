@@ -1,12 +1,8 @@
-import { AppError } from "../platform/errors.ts";
+import { AppError, refuseProperty } from "../platform/errors.ts";
 import { findMixedWord } from "../platform/text/likeness.ts";
 import { findUnprintable } from "../platform/text/unprintable.ts";
 
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
-
-/** `field` is the path of the property, such as `description/de`. */
-const refuseProperty = (code: string, field: string, message: string): AppError =>
-  new AppError("invalid", code, `${field} ${message}.`, undefined, { property: field });
 
 export const cleanText = (text: string): string => text.trim().normalize("NFC");
 

@@ -1,6 +1,6 @@
 import type { components, operations } from "../../generated/openapi/oneroster.ts";
 import type { AccessToken } from "../access/index.ts";
-import type { EnumsAgree, ParametersAgree } from "../platform/contract-types.ts";
+import type { ParametersAgree } from "../platform/contract-types.ts";
 import type { Handlers } from "../platform/http/index.ts";
 
 /** Both versions have the operations of one contract; the bundle of 1.1 is made from that of 1.2. */
@@ -16,28 +16,4 @@ export const parameters: ParametersAgree<
   { [Id in Lists]: "offset" | "sort" | "orderBy" | "filter" | "fields" } & { [Id in Records]: "fields" }
 > = true;
 
-export const enums: EnumsAgree<
-  components["schemas"],
-  {
-    GroupType: "KLASSE" | "KURS" | "SONSTIG";
-    OneRosterClassType: "homeroom" | "scheduled";
-    OneRosterErrorCode:
-      | "forbidden"
-      | "internal_server_error"
-      | "invalid_filter_field"
-      | "invalid_selection_field"
-      | "invalid_sort_field"
-      | "invaliddata"
-      | "server_busy"
-      | "unauthorisedrequest"
-      | "unknownobject"
-      | "unsupported";
-    OneRosterOrgType: "school";
-    OneRosterReferenceType: ReferenceType;
-    OneRosterRoleName: "student" | "teacher";
-    OneRosterSessionType: "schoolYear" | "term";
-    OneRosterStatus: "active" | "tobedeleted";
-  }
-> = true;
-
-export type ReferenceType = "academicSession" | "class" | "course" | "org" | "user";
+export type ReferenceType = components["schemas"]["OneRosterReferenceType"];

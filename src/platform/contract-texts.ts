@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Schema as DescribedSchema } from "./http/index.ts";
+import { listOperations, type OpenApiDocument, type Schema as DescribedSchema } from "./http/document.ts";
 
 type TextName<Body> = {
   [Name in keyof Body]-?: string extends NonNullable<Body[Name]> ? Name & string : never;
@@ -14,8 +14,7 @@ type Schema = PropertySchema & {
   oneOf?: Schema[];
   anyOf?: Schema[];
 };
-type Operation = { operationId: string; requestBody?: { content: Record<string, { schema: Schema }> } };
-type Contract = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } };
+type Contract = OpenApiDocument & { components: { schemas: Record<string, Schema> } };
 
 let read: Contract | undefined;
 
@@ -66,16 +65,11 @@ export function enumOf<Value extends string>(operationId: string, path: string):
 
 /** Those nearest to the root come first. */
 function listBodyProperties(operationId: string): BodyProperty[] {
-  for (const operations of Object.values(contract().paths)) {
-    for (const [method, operation] of Object.entries(operations)) {
-      const schema =
-        operation.operationId === operationId && operation.requestBody?.content["application/json"]?.schema;
-      if (!schema) continue;
-      const all = listProperties(schema, { pointer: "", isRequired: true, isChange: method === "patch" });
-      return all.sort((one, other) => depthOf(one) - depthOf(other));
-    }
-  }
-  return [];
+  const place = listOperations(contract()).find(({ operation }) => operation.operationId === operationId);
+  const schema = place?.operation.requestBody?.content?.["application/json"]?.schema as Schema | undefined;
+  if (schema === undefined) return [];
+  const all = listProperties(schema, { pointer: "", isRequired: true, isChange: place?.method === "patch" });
+  return all.sort((one, other) => depthOf(one) - depthOf(other));
 }
 
 const depthOf = ({ pointer }: BodyProperty): number => pointer.split("/").length;

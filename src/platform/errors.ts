@@ -49,5 +49,9 @@ export class AppError extends Error {
   }
 }
 
+/** `property` is its path, such as `description/de`, with which the message begins. */
+export const refuseProperty = (code: string, property: string, message: string): AppError =>
+  new AppError("invalid", code, `${property} ${message}.`, undefined, { property });
+
 export const makeUnavailable = (internal?: string, options?: { cause?: unknown }): AppError =>
   new AppError("unavailable", "unavailable", "The service cannot answer just now. Try again later.", internal, options);

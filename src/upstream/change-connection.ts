@@ -6,7 +6,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { checkLimit, makeRun, sql, table } from "../platform/database/sql.ts";
-import { AppError } from "../platform/errors.ts";
+import { AppError, refuseProperty as refuse } from "../platform/errors.ts";
 import { connectionNotFound, defaults, findConnection, lockConnection } from "./connection.ts";
 import type { Connection, ConnectionSettings, ConnectionUpdate, NewConnection, RuleField } from "./connection.ts";
 import type { ConnectionId } from "./ids.ts";
@@ -25,9 +25,6 @@ const tenants: Readonly<Partial<Record<Profile, { shape: RegExp; like: string }>
   ENTRA: { shape: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, like: "the id of a tenant, a UUID in lower case" },
   GOOGLE: { shape: /^([a-z0-9-]+\.)+[a-z]{2,}$/, like: "a domain such as goethe.example" },
 };
-
-const refuse = (code: string, field: string, message: string): AppError =>
-  new AppError("invalid", code, `${field} ${message}.`, undefined, { property: field });
 
 type Checked = Omit<ConnectionSettings, "groupIds">;
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CustomFetch } from "openid-client";
-import type { Clock } from "../platform/clock.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
 import { makeFind, makeRun, sql, update } from "../platform/database/sql.ts";
 import { makeTurns } from "../platform/concurrency/turns.ts";
@@ -67,7 +67,6 @@ function refuseOtherHost({ issuer, metadata: known }: ReadyConnection, { token_e
   );
 }
 
-const refreshMs = 86_400_000;
 /**
  * How often keys are read because of tokens that no key fits. Anybody can make up a logout token, so that each address
  * has its own turns, and ID tokens, which the provider itself sends, have theirs. Changed keys end all turns.
@@ -92,8 +91,7 @@ export function makeContact(deps: ContactDeps): Contact {
       throw new UpstreamError("INVALID_RESPONSE", `${found.path.join("/")} of the provider ${found.fault}`);
     const now = clock();
     const texts = { metadata: JSON.stringify(metadata), keys: JSON.stringify(keys) };
-    const refreshAt = new Date(now.getTime() + refreshMs);
-    await store(db.pool, { id: of.id, issuer: of.issuer, ...texts, now, refreshAt });
+    await store(db.pool, { id: of.id, issuer: of.issuer, ...texts, now, refreshAt: addDays(now, 1) });
     return { ...of, metadata, keys, keysReadAt: now };
   };
   const refresh = (of: ReadyConnection): Promise<Known> => {

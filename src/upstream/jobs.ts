@@ -1,4 +1,4 @@
-import type { Clock } from "../platform/clock.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { makeFind, makeFindOne, makeRun, sql, table, update } from "../platform/database/sql.ts";
@@ -30,8 +30,6 @@ const removal = (name: string, of: Sql, time: Sql) =>
         SELECT ctid FROM ${of} WHERE ${time} <= ${before} ORDER BY ${time} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
     `upstream.remove.${name}`,
   );
-
-const dayMs = 86_400_000;
 
 /** What is removed when, counted from now. */
 const removals = [
@@ -114,13 +112,12 @@ export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps
       everySeconds: 60,
       async run(signal) {
         for (const { removeOld, days } of removals) {
-          const before = new Date(clock().getTime() - days * dayMs);
+          const before = addDays(clock(), -days);
           await removeInBatches(signal, (batch) => removeOld(db.pool, { before, batch }), 1000);
         }
         const now = clock();
-        const next = new Date(now.getTime() + dayMs);
-        const provenSince = new Date(now.getTime() - provenDays * dayMs);
-        const check = async (batch: number) => (await checkSessions(db.pool, { now, next, provenSince, batch })).due;
+        const params = { now, next: addDays(now, 1), provenSince: addDays(now, -provenDays) };
+        const check = async (batch: number) => (await checkSessions(db.pool, { ...params, batch })).due;
         await removeInBatches(signal, check, 1000);
       },
     },

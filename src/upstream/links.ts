@@ -1,3 +1,4 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import { giveUserNames } from "../accounts/index.ts";
 import { personNameOf, type PersonId, type PersonName, type SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
@@ -10,17 +11,12 @@ import { openDetails, refusalNotFound } from "./refusals.ts";
 import { findPersonFacts, toRuleParameters } from "./roster.ts";
 import { endSessionsIn } from "./sessions.ts";
 
-export type Link = {
+export type Link = Omit<Prisma.UpstreamLinkModel, "connectionId" | "personId" | "lacksClaim"> & {
   connectionId: ConnectionId;
   connectionName: string;
   schoolId: SchoolId;
-  issuer: string;
-  subject: string;
   personId: PersonId;
   name: PersonName | null;
-  linkedAt: Date;
-  linkedBy: "RULE" | "STAFF";
-  lastSignInAt: Date | null;
 };
 
 /** In the order of the people's ids; `after` is the last person of the page before. */

@@ -1,6 +1,7 @@
 import { giveUserNames } from "../accounts/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
+import { addDays } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
@@ -72,8 +73,6 @@ const record = makeFindOne<{ opened: number }, Params>((params) => {
     SELECT count(*)::int AS opened FROM opened`;
 }, "upstream.recordSignIn");
 
-const dayMs = 86_400_000;
-
 type SignIn = { connection: ReadyConnection; account: Account; personId: PersonId; session: Session; now: Date };
 
 /** Starts the session of a linked person. Errors: EXPIRED if the link ended meanwhile. */
@@ -92,7 +91,7 @@ export async function recordSignIn(db: Queryable, signIn: SignIn, keys: Encrypti
     sub: session.sub,
     sid: session.sid,
     idToken: session.idToken === null ? null : sealJson(keys, idTokenPurpose(session.id), session.idToken),
-    checkAt: new Date(now.getTime() + dayMs),
+    checkAt: addDays(now, 1),
     place,
     claims: sealJson(keys, recentPurpose(connection.id, place), recent),
   });

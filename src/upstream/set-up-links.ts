@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
+import { addDays } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { storeOf, withPrismaTransaction } from "../platform/database/db.ts";
 import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
 import { checkLimit, makeRun, sql, table, update, type Queryable } from "../platform/database/sql.ts";
-import { AppError } from "../platform/errors.ts";
+import { AppError, refuseProperty } from "../platform/errors.ts";
 import { keepClaims, type Claims } from "./claims.ts";
 import { connectionNotFound, findConnection, lockConnection } from "./connection.ts";
 import { UpstreamError } from "./failures.ts";
@@ -19,15 +20,8 @@ import { openJson, sealJson } from "./sealed-json.ts";
 import { tryRules, type TestedSignIn } from "./test-sign-in.ts";
 import { ends } from "./what-changes-end.ts";
 
-export type SetUpLink = {
-  id: SetUpLinkId;
-  connectionId: ConnectionId;
-  schoolId: SchoolId;
-  createdAt: Date;
-  expiresAt: Date;
-  openedAt: Date | null;
-  closedAt: Date | null;
-};
+type Ids = { id: SetUpLinkId; connectionId: ConnectionId; schoolId: SchoolId };
+export type SetUpLink = Ids & Pick<Prisma.UpstreamSetUpLinkModel, "createdAt" | "expiresAt" | "openedAt" | "closedAt">;
 
 const mostDays = 30;
 const mostOpen = 5;
@@ -41,9 +35,7 @@ export async function createSetUpLinkIn(
   origin: Origin,
 ): Promise<{ id: SetUpLinkId; token: string; expiresAt: Date }> {
   if (!Number.isInteger(days) || days < 1 || days > mostDays)
-    throw new AppError("invalid", "text_malformed", `days must be between 1 and ${mostDays}.`, undefined, {
-      property: "days",
-    });
+    throw refuseProperty("text_malformed", "days", `must be between 1 and ${mostDays}`);
   const { prisma } = tx;
   await checkLimit({
     lock: () => lockConnection(tx, connectionId),
@@ -54,7 +46,7 @@ export async function createSetUpLinkIn(
   const connection = await findConnection(tx, connectionId);
   if (connection === null) throw connectionNotFound();
   const [id, token] = [makeUuid(origin.at) as SetUpLinkId, randomBytes(32).toString("base64url")];
-  const expiresAt = new Date(origin.at.getTime() + days * 86_400_000);
+  const expiresAt = addDays(origin.at, days);
   const createdByRole = origin.actorRole ?? null;
   const data = { id, connectionId, tokenHash: hashSecret(token), createdAt: origin.at, createdByRole, expiresAt };
   await prisma.upstreamSetUpLink.create({ data });
@@ -100,27 +92,26 @@ export async function openSetUpLink(
   const [tokenHash, browserHash] = [hashSecret(token), hashSecret(browser)];
   const unopened = { tokenHash, openedAt: null, ...usableAt(at) };
   await db.prisma.upstreamSetUpLink.updateMany({ where: unopened, data: { openedAt: at, browserHash } });
-  const where = { tokenHash, browserHash, ...usableAt(at) };
-  const found = await db.prisma.upstreamSetUpLink.findFirst({ where, select: shown });
-  return found && present(found);
+  return findLink(db, { tokenHash, browserHash, ...usableAt(at) });
 }
 
-/** As `openSetUpLink`, for the pages after the first. */
-export async function findSetUpLink(
-  { prisma }: RecordStore,
-  { id, browser, at }: { id: SetUpLinkId; browser: string; at: Date },
-): Promise<SetUpLink | null> {
-  const where = { id, browserHash: hashSecret(browser), ...usableAt(at) };
+async function findLink({ prisma }: RecordStore, where: Prisma.UpstreamSetUpLinkWhereInput): Promise<SetUpLink | null> {
   const found = await prisma.upstreamSetUpLink.findFirst({ where, select: shown });
   return found && present(found);
 }
 
+/** As `openSetUpLink`, for the pages after the first. */
+export const findSetUpLink = (
+  db: RecordStore,
+  { id, browser, at }: { id: SetUpLinkId; browser: string; at: Date },
+): Promise<SetUpLink | null> => findLink(db, { id, browserHash: hashSecret(browser), ...usableAt(at) });
+
 /** Errors: not_found set_up_link_not_found. */
 export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin: Origin): Promise<void> {
-  const found = await tx.prisma.upstreamSetUpLink.findFirst({ where: { id, closedAt: null }, select: shown });
+  const found = await findLink(tx, { id, closedAt: null });
   if (found === null) throw new AppError("not_found", "set_up_link_not_found", "The set-up link is not open.");
   await tx.prisma.upstreamSetUpLink.update({ where: { id }, data: { closedAt: origin.at, tested: null } });
-  const { connectionId, schoolId } = present(found);
+  const { connectionId, schoolId } = found;
   const detail = { connectionId, setUpLinkId: id };
   await recordAudit(tx, { ...origin, action: "set_up_link_closed", schoolId, detail });
 }

@@ -3,7 +3,8 @@ import { type Origin, recordAudit } from "../events/index.ts";
 import type { PrismaDb, RecordStore, Transaction } from "../platform/database/db.ts";
 import { fields, makeFind, makeRowLock, pick, searched, sql, table } from "../platform/database/sql.ts";
 import type { Queryable, Sql, Value } from "../platform/database/sql.ts";
-import { AppError } from "../platform/errors.ts";
+import { addDays } from "../platform/clock.ts";
+import { AppError, refuseProperty } from "../platform/errors.ts";
 import type { ConnectionId } from "./ids.ts";
 import type { Profile } from "./profiles.ts";
 import { isInGroups, isStaff, worksBeyondHome } from "./roster.ts";
@@ -71,13 +72,7 @@ export async function putWayInIn(
 ): Promise<void> {
   await refuseUnknown(tx, schoolId);
   if (linkName !== null && (!linkNames.test(linkName) || linkName.length < 3 || linkName.length > 60))
-    throw new AppError(
-      "invalid",
-      "text_malformed",
-      "linkName must look like goethe-gymnasium, with 3 to 60 characters.",
-      undefined,
-      { property: "linkName" },
-    );
+    throw refuseProperty("text_malformed", "linkName", "must look like goethe-gymnasium, with 3 to 60 characters");
   if (!localPasswords && (await listWaysIn(tx, schoolId)).length === 0)
     throw new AppError(
       "conflict",
@@ -97,19 +92,13 @@ async function refuseUnknown(tx: Transaction, schoolId: SchoolId): Promise<void>
     throw new AppError("not_found", "school_not_found", "The school does not exist.");
 }
 
-const dayMs = 86_400_000;
-
 /** Local passwords for a day. Errors: not_found school_not_found. */
 export async function openEmergencyIn(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<Date> {
   await refuseUnknown(tx, schoolId);
-  const emergencyUntil = new Date(origin.at.getTime() + dayMs);
-  await tx.prisma.schoolWayIn.upsert({
-    where: { schoolId },
-    create: { schoolId, emergencyUntil },
-    update: { emergencyUntil },
-  });
+  const data = { emergencyUntil: addDays(origin.at, 1) };
+  await tx.prisma.schoolWayIn.upsert({ where: { schoolId }, create: { schoolId, ...data }, update: data });
   await recordAudit(tx, { ...origin, action: "upstream_emergency_opened", schoolId });
-  return emergencyUntil;
+  return data.emergencyUntil;
 }
 
 export async function closeEmergencyIn(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<void> {

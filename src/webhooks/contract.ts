@@ -6,12 +6,6 @@ import type { EventType } from "./payload.ts";
 
 export type EventHeaders = operations["receivePersonEvent"]["parameters"]["header"];
 
-export const operationTypes: Readonly<Record<keyof operations, EventType>> = {
-  receivePersonEvent: "person",
-  receiveGroupEvent: "group",
-  receiveSchoolEvent: "school",
-};
-
 export const agreed: {
   headersOfGroups: Same<operations["receiveGroupEvent"]["parameters"]["header"], EventHeaders>;
   headersOfSchools: Same<operations["receiveSchoolEvent"]["parameters"]["header"], EventHeaders>;

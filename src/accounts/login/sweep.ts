@@ -1,5 +1,5 @@
 import { removeInBatches } from "../../platform/jobs/batches.ts";
-import { columnNames, type Queryable, run, sql, statement, table, update } from "../../platform/database/sql.ts";
+import { columnNames, makeRun, type Queryable, sql, table, update } from "../../platform/database/sql.ts";
 import { sweepTokenBuckets } from "../../platform/database/token-bucket.ts";
 
 const deviceDays = 180;
@@ -16,7 +16,7 @@ const deviceKey = columnNames("signInPlace", "personId", "device");
 
 type Batch = { now: Date; batch: number };
 
-const deleteLimits = statement<Batch>(
+const deleteLimits = makeRun<Batch>(
   ({ now, batch }) => sql`
     DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
       SELECT ${limit.key} FROM ${limit} WHERE ${limit.forgetAt} < ${now} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
@@ -25,7 +25,7 @@ const deleteLimits = statement<Batch>(
 
 // Locks the logins first, as a sign-in does. Devices of logins that are in use wait for the next run, so that the time
 // of the last sign-in is never lost.
-const deleteDevices = statement<Batch>(
+const deleteDevices = makeRun<Batch>(
   ({ now, batch }) => sql`
     WITH unused AS MATERIALIZED (
       SELECT ${deviceKey} FROM ${unused}
@@ -51,7 +51,7 @@ const deleteDevices = statement<Batch>(
 );
 
 // A row holds an hour, so 25 hours cover the last day.
-const deleteWrongPasswords = statement<Batch>(
+const deleteWrongPasswords = makeRun<Batch>(
   ({ now, batch }) => sql`
     DELETE FROM ${wrong} WHERE (${wrongKey}) IN (
       SELECT ${wrongKey} FROM ${wrong} WHERE ${wrong.hour} < ${now}::timestamptz - interval '25 hours' LIMIT ${batch})`,
@@ -60,37 +60,27 @@ const deleteWrongPasswords = statement<Batch>(
 
 const released = table("userName");
 const counted = table("userNameNumber");
-const forgetUserNames = [
-  statement<Batch>(
-    ({ now, batch }) => sql`
-      DELETE FROM ${released} WHERE ${released.hash} = ANY (ARRAY(
-        SELECT hash FROM ${released} WHERE ${released.releasedOn} < ${now}::date - ${userNameDays} LIMIT ${batch}))`,
-    "forget-user-names",
-  ),
-  statement<Batch>(
-    ({ now, batch }) => sql`
-      DELETE FROM ${counted} WHERE ${counted.hash} = ANY (ARRAY(
-        SELECT hash FROM ${counted} WHERE ${counted.usedOn} < ${now}::date - ${userNameDays} LIMIT ${batch}))`,
-    "forget-user-name-numbers",
-  ),
-];
+const forgetUserNames = makeRun<Batch>(
+  ({ now, batch }) => sql`
+    DELETE FROM ${released} WHERE ${released.hash} = ANY (ARRAY(
+      SELECT hash FROM ${released} WHERE ${released.releasedOn} < ${now}::date - ${userNameDays} LIMIT ${batch}))`,
+  "forget-user-names",
+);
+const forgetNumbers = makeRun<Batch>(
+  ({ now, batch }) => sql`
+    DELETE FROM ${counted} WHERE ${counted.hash} = ANY (ARRAY(
+      SELECT hash FROM ${counted} WHERE ${counted.usedOn} < ${now}::date - ${userNameDays} LIMIT ${batch}))`,
+  "forget-user-name-numbers",
+);
+
+const kinds = [deleteLimits, deleteDevices, deleteWrongPasswords, forgetUserNames, forgetNumbers, sweepTokenBuckets];
 
 /**
  * Deletes forgotten tries, old wrong passwords, full buckets, devices unused for half a year, and hashes of user names
  * a year after their person. Returns how many.
  */
 export async function sweepSignInTraces(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
-  const limits = await removeInBatches(signal, (batch) => run(db, deleteLimits, { now, batch }));
-  const devices = await removeInBatches(signal, (batch) => run(db, deleteDevices, { now, batch }));
-  const wrongPasswords = await removeInBatches(signal, (batch) => run(db, deleteWrongPasswords, { now, batch }));
-  let userNames = 0;
-  for (const forget of forgetUserNames)
-    userNames += await removeInBatches(signal, (batch) => run(db, forget, { now, batch }));
-  return (
-    limits +
-    devices +
-    wrongPasswords +
-    userNames +
-    (await removeInBatches(signal, (batch) => sweepTokenBuckets(db, { now, batch })))
-  );
+  let removed = 0;
+  for (const sweep of kinds) removed += await removeInBatches(signal, (batch) => sweep(db, { now, batch }));
+  return removed;
 }

@@ -1,8 +1,7 @@
-import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
 import { isDatabaseUnavailable, isUnstorable } from "../database/db.ts";
 import { AppError } from "../errors.ts";
-import { sendProblem, type ProblemType } from "../http/failure.ts";
+import { presentProblem, sendProblem, type ProblemType } from "../http/failure.ts";
 import type { Log } from "../telemetry/log.ts";
 import { addressInLanguage, readLocale, renderFailurePage, type Failure } from "../pages/index.ts";
 
@@ -31,14 +30,8 @@ function answer({ req, res, problemType }: Answering, failure: Failure, given?: 
     res.status(page.status).set(page.headers).send(page.html);
     return;
   }
-  const problem = {
-    type: problemType(failure),
-    title: STATUS_CODES[status],
-    status,
-    message: messages[failure],
-    code: failure,
-    requestId: res.locals.requestId,
-  };
+  const described = { typeOf: problemType, requestId: res.locals.requestId ?? "" };
+  const problem = presentProblem({ status, code: failure, message: messages[failure] }, described);
   sendProblem(res.status(status).set("Cache-Control", "no-store"), problem);
 }
 
