@@ -3,10 +3,13 @@
  *
  * Nouns:      credential (user name and password hash), login card, second factor, recovery code, block, pseudonym,
  *             logout notice (an app must be told that a session ended), generation (a number of the credential;
- *             raising it voids earlier sign-ins).
+ *             raising it voids earlier sign-ins), rate limit (counted failed tries at one account), bucket (the tries
+ *             left to an address or a device), known device (from which the person signed in before).
  * Invariants: passwords, cards and recovery codes are stored as hashes, secrets of authenticator apps encrypted; a
  *             new password, a block, a deletion and a sign-out by staff void all earlier sign-ins; revoking a login
- *             card voids the sign-ins made with it; tries are counted before they are compared.
+ *             card voids the sign-ins made with it; tries are counted before they are compared; an unknown user name
+ *             and a wrong password give the same result after the same work; tries elsewhere never slow down a person
+ *             at a known device.
  * Never knows: OAuth, oidc-provider, requests, pages.
  */
 export { isCardGrade } from "./cards/allowed.ts";
@@ -62,25 +65,15 @@ export { type PasswordFault, changePassword, findOwnPassword, findPasswordRule }
 export { isCurrent, lockPersonSignIn, makeVoidSignInsJob } from "./end-sign-ins.ts";
 export { findLogin, listUserNames } from "./find-login.ts";
 export type { UserName } from "./find-login.ts";
-export {
-  bucketsOfAddress,
-  countedAddress,
-  findMayUsePassword,
-  foldUsername,
-  forgetTriesOf,
-  hashInTurn,
-  hashPassword,
-  longestPassword,
-  longestTurnSeconds,
-  makeCheckPassword,
-  makePassword,
-  mayUsePasswordOf,
-  sweepSignInTraces,
-  waitsOf,
-  wrongPasswordsOf,
-} from "./login/index.ts";
-export type { PasskeyOffer, PasswordCheck, Waits, WrongPasswords } from "./login/index.ts";
-export { makeKeyMaker } from "./login/known-devices.ts";
+export { makeCheckPassword, type PasskeyOffer, type PasswordCheck } from "./login/check-password.ts";
+export { foldUsername } from "./login/credential.ts";
+export { bucketsOfAddress, countedAddress, makeKeyMaker } from "./login/known-devices.ts";
+export { findMayUsePassword, mayUsePasswordOf } from "./login/local-passwords.ts";
+export { makePassword } from "./login/make-password.ts";
+export { longestTurnSeconds } from "./login/password-queue.ts";
+export { hashInTurn, hashPassword, longestPassword } from "./login/password.ts";
+export { forgetTriesOf, type Waits, waitsOf, type WrongPasswords, wrongPasswordsOf } from "./login/rate-limits.ts";
+export { sweepSignInTraces } from "./login/sweep.ts";
 export {
   deleteLogoutNotice,
   leaseLogoutNotices,

@@ -1,12 +1,13 @@
 import { findGrades, type PersonId } from "../directory/index.ts";
 import { type PrismaDb, withPrismaTransaction } from "../platform/database/db.ts";
-import { findGuessable, findMayUsePassword, hashPassword, longestPassword } from "./login/index.ts";
+import { findGuessable } from "./login/guessable.ts";
+import { findMayUsePassword } from "./login/local-passwords.ts";
 import { isFromGrade } from "./grades.ts";
 import { findSignInSettingsOf } from "./sign-in-settings.ts";
 import { againAfterDeadlock } from "../access/index.ts";
 import type { Origin } from "../events/index.ts";
 import { endSignIns, lockPersonSignIn } from "./end-sign-ins.ts";
-import { isPasswordOf } from "./login/password.ts";
+import { hashPassword, isPasswordOf, longestPassword } from "./login/password.ts";
 import { recordAtHome } from "./record-at-home.ts";
 import { findRoles } from "../staff/index.ts";
 

@@ -4,19 +4,10 @@ import type { AppEventAction, AppEventType } from "./feed.ts";
 
 export const appEventChannel = "app_event";
 
+const row = table("appEvent", "emitted");
 const emitted = {
-  clientId: sql`client_id`,
-  type: sql`type`,
-  action: sql`action`,
-  subjectId: sql`subject_id`,
-  appSubjectId: sql`app_subject_id`,
-  erasureId: sql`erasure_id`,
-  nextSubjectId: sql`next_subject_id`,
-  oldSubjectId: sql`old_subject_id`,
-  schoolId: sql`school_id`,
-  updatedProperties: sql`updated_properties`,
-  reason: sql`reason`,
-  reasonUntil: sql`reason_until`,
+  ...pick(row, "clientId", "type", "action", "subjectId", "appSubjectId", "erasureId"),
+  ...pick(row, "nextSubjectId", "oldSubjectId", "schoolId", "updatedProperties", "reason", "reasonUntil"),
 };
 
 const inOrder = sql`ORDER BY rank, client_id, coalesce(app_subject_id, subject_id)`;

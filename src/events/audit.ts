@@ -3,7 +3,7 @@ import type { RecordStore } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { fields, insert, literal, makeFind, pick, sql, table } from "../platform/database/sql.ts";
 import type { Part, Queryable, Sql } from "../platform/database/sql.ts";
-import type { AuditAction } from "./audit-action.ts";
+import type { AuditAction } from "../../generated/openapi/audit-actions.ts";
 
 /** `actorId` is a program's name, or `person:` or `app:` with the caller's id. */
 export type Origin = {
@@ -79,6 +79,8 @@ export async function recordAct({ prisma }: RecordStore, act: AuditLine, lines: 
   await createRows(prisma, [whole, ...lines.map((line) => rowOf({ ...line, actId: whole.id }))]);
 }
 
+const written = table("audit", "line");
+
 /** SQL; `relation` has id (a UUIDv7), at, client_id, person_id, request_id and the columns of `more`. */
 export const recordAuditFrom = (
   relation: Sql,
@@ -87,16 +89,7 @@ export const recordAuditFrom = (
 ): Sql =>
   insert(
     "audit",
-    {
-      id: sql`line.id`,
-      at: sql`line.at`,
-      action: literal(action),
-      clientId: sql`line.client_id`,
-      personId: sql`line.person_id`,
-      requestId: sql`line.request_id`,
-      ...(more.includes("schoolId") && { schoolId: sql`line.school_id` }),
-      ...(more.includes("detail") && { detail: sql`line.detail` }),
-    },
+    { ...pick(written, "id", "at", "clientId", "personId", "requestId", ...more), action: literal(action) },
     sql`FROM ${relation} line`,
   );
 

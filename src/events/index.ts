@@ -10,7 +10,8 @@
  */
 export { appendAppEvents, appEventChannel, listWrittenEvents, takeBackAppEvents } from "./app-event.ts";
 export type { WrittenEvent } from "./app-event.ts";
-export { auditActions, type AuditAction } from "./audit-action.ts";
+/** The actions of the audit log, which `openapi/schemas/AuditLine.yaml` lists. The pages have a text for each. */
+export { auditActions, type AuditAction } from "../../generated/openapi/audit-actions.ts";
 export {
   forgetInAudit,
   personActor,

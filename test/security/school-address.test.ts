@@ -1,7 +1,7 @@
 // @module-tag slow
 import { beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { PrismaDb } from "../../src/platform/database/db.ts";
-import { makeCheckPassword, type PasswordCheck, sweepSignInTraces } from "../../src/accounts/login/index.ts";
+import { makeCheckPassword, type PasswordCheck, sweepSignInTraces } from "../../src/accounts/index.ts";
 import { PasswordQueue } from "../../src/accounts/login/password-queue.ts";
 import { testDatabase } from "../support/database.ts";
 import { chanceOf } from "../support/chance.ts";

@@ -4,6 +4,9 @@ const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
+const makeCounter = <Label extends string>(registry: Registry, name: string, help: string, label: Label) =>
+  new Counter({ name, help, labelNames: [label], registers: [registry] });
+
 type Pool = { totalCount: number; idleCount: number; waitingCount: number };
 
 export function makeMetrics() {
@@ -11,19 +14,18 @@ export function makeMetrics() {
   const registers = [registry];
   const timed = <Label extends string>(name: string, help: string, labelNames: Label[], buckets = seconds) =>
     new Histogram({ name, help, labelNames, buckets, registers });
-  const counted = <Label extends string>(name: string, help: string, label: Label) =>
-    new Counter({ name, help, labelNames: [label], registers });
   const help = "Time to answer a request, by operation.";
   const helpOfJobs = "Time a job ran, by job and outcome.";
+  const helpOfAttempts = "Requests to the endpoints of apps, by outcome.";
   const helpOfSignIns =
     "Sign-in attempts with a password or a school's own login (`upstream_failed`, `upstream_refused`), by outcome.";
   return {
     registry,
     httpSeconds: timed("http_request_duration_seconds", help, ["operation", "method", "status"]),
     jobSeconds: timed("job_duration_seconds", helpOfJobs, ["job", "outcome"], [...seconds, 30, 60, 300]),
-    signIns: counted("sign_ins_total", helpOfSignIns, "outcome"),
-    webhookAttempts: counted("webhook_attempts_total", "Requests to the endpoints of apps, by outcome.", "outcome"),
-    tokensIssued: counted("tokens_issued_total", "Answered token requests, by grant type.", "grant"),
+    signIns: makeCounter(registry, "sign_ins_total", helpOfSignIns, "outcome"),
+    webhookAttempts: makeCounter(registry, "webhook_attempts_total", helpOfAttempts, "outcome"),
+    tokensIssued: makeCounter(registry, "tokens_issued_total", "Answered token requests, by grant type.", "grant"),
   };
 }
 
@@ -51,12 +53,8 @@ export function watchProcesses(
   addGauge(registry, { name: "service_processes", help, labelNames: ["role"] }, (gauge) => {
     for (const role of roles) gauge.set({ role }, count(role));
   });
-  const ends = new Counter({
-    name: "service_process_ends_total",
-    help: "Processes that ended and were replaced, by role.",
-    labelNames: ["role"],
-    registers: [registry],
-  });
+  const helpOfEnds = "Processes that ended and were replaced, by role.";
+  const ends = makeCounter(registry, "service_process_ends_total", helpOfEnds, "role");
   for (const role of roles) ends.inc({ role }, 0);
   return ends;
 }

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest"
 import type { PersonId } from "../../../src/directory/index.ts";
 import type { PrismaDb } from "../../../src/platform/database/db.ts";
 import { setPasswordHash } from "../../../src/accounts/index.ts";
-import { makeCheckPassword, sweepSignInTraces, type PasswordCheck } from "../../../src/accounts/login/index.ts";
+import { makeCheckPassword, sweepSignInTraces, type PasswordCheck } from "../../../src/accounts/index.ts";
 import { PasswordQueue } from "../../../src/accounts/login/password-queue.ts";
 import { testDatabase } from "../../support/database.ts";
 import { recordQueries } from "../../support/explain.ts";
