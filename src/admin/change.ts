@@ -32,9 +32,9 @@ type Steps<Unit, Found extends object | null, Result, Answer> = {
   /** Null keeps the difference out of the audit lines that name a person. */
   personId?: null;
   /** `ends`: the record does not exist after the change. `forgets`: the audit log shows nothing of it. */
-  effect?: "ends" | "forgets";
+  effect?: "ends" | "forgets" | undefined;
   /** By default without a body, with the new tag. */
-  answer?: (changed: Changed<Found, Result>) => Answer;
+  answer?: ((changed: Changed<Found, Result>) => Answer) | undefined;
 };
 
 /**

@@ -41,7 +41,7 @@ const changeDraft = <Result, Answer extends KeptAnswer>(
     record: (tx) => readDraft(tx, request),
     work,
     recorded,
-    ...(answer && { answer }),
+    answer,
   });
 
 export const putAgreementDraft: AdminHandler<"putAgreementDraft"> = (deps, request) => {

@@ -118,7 +118,7 @@ const changeApp = <Result, Answer extends KeptAnswer>(
       await refuseHigherApp(tx, request);
       return result;
     },
-    ...(answer && { answer }),
+    answer,
   });
 
 export const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {

@@ -52,18 +52,12 @@ export const createIdMove: AdminHandler<"createIdMove"> = async (deps, request) 
 
 type Change = Pick<AdminRequest<"updateIdMove">, "clientId" | "headers" | "origin" | "keep">;
 
-/** Changes a move; `effect` for one that is over afterwards. */
-const changeMove = (
-  deps: AdminDeps,
-  request: Change,
-  work: (tx: Transaction) => Promise<void>,
-  effect?: { effect: "ends" },
-) =>
+const changeMove = (deps: AdminDeps, request: Change, work: (tx: Transaction) => Promise<void>, effect?: "ends") =>
   changeRecord(deps, request, {
     record: (tx) => readMove(tx, request.clientId, deps),
     work,
     without: progress,
-    ...effect,
+    effect,
   });
 
 export const updateIdMove: AdminHandler<"updateIdMove"> = (deps, request) => {
@@ -76,4 +70,4 @@ export const applyIdMove: AdminHandler<"applyIdMove"> = (deps, request) =>
   changeMove(deps, request, (tx) => access.cutOverIdMove(tx, request.clientId, request.origin));
 
 export const deleteIdMove: AdminHandler<"deleteIdMove"> = (deps, request) =>
-  changeMove(deps, request, (tx) => access.callOffIdMove(tx, request.clientId, request.origin), { effect: "ends" });
+  changeMove(deps, request, (tx) => access.callOffIdMove(tx, request.clientId, request.origin), "ends");

@@ -89,6 +89,6 @@ export async function changePerson(
       await work(change, before!);
     },
     without: passing,
-    ...(forgets && { effect: "forgets" as const }),
+    effect: forgets ? "forgets" : undefined,
   });
 }

@@ -83,7 +83,7 @@ export const changeConnection = (
   deps: AdminDeps,
   request: AskedConnection & ChangeRequest,
   work: (tx: Transaction, before: PresentedConnection) => Promise<void>,
-  effect?: { effect: "ends" },
+  effect?: "ends",
 ) =>
   changeRecord(deps, request, {
     touch: (tx) => lock(tx, request.connectionId),
@@ -91,5 +91,5 @@ export const changeConnection = (
     work,
     without: status,
     recorded: settingsOf,
-    ...effect,
+    effect,
   });

@@ -96,7 +96,7 @@ export const deleteUpstreamConnection: AdminHandler<"deleteUpstreamConnection"> 
     deps,
     request,
     (tx) => upstream.deleteConnectionIn(tx, request.connectionId as ConnectionId, request.origin),
-    { effect: "ends" },
+    "ends",
   );
 
 export const updateUpstreamMetadata: AdminHandler<"updateUpstreamMetadata"> = async (deps, request) => {
