@@ -12,7 +12,7 @@ import type { Router } from "express";
 import { scopeOfContract, type AccessToken } from "../access/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
-import { bindOperations, makeProblemType, type Binding, type Handlers } from "../platform/http/index.ts";
+import { bindOperations, makeProblemType, type RouterDeps, type Handlers } from "../platform/http/index.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
 import { makeRenderProblem } from "./failure.ts";
 import { makeAcknowledgeErasure } from "./acknowledgeErasure.ts";
@@ -45,16 +45,13 @@ const readers: Omit<Handlers<operations, AccessToken>, OwnReaders> = {
   listSchoolUsers,
 };
 
-type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
-type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
+type Deps = RouterDeps<operations, AccessToken> & {
   changes: PrismaDb;
   clock: Clock;
   /** How long an app is not asked to erase people whom it only stopped seeing. */
   restoreWindowDays: number;
   makePseudonym: MakePseudonym;
   issuerUrl: string;
-  /** Validates every response against the contract (development and tests). */
-  checkAnswers: boolean;
 };
 
 export function makeIdmRouter({ changes, clock, restoreWindowDays, makePseudonym, ...rest }: Deps): Router {

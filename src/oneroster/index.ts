@@ -11,21 +11,14 @@ import type { Router } from "express";
 import type { operations } from "../../generated/openapi/oneroster.ts";
 import { scopeOfContract, type AccessToken } from "../access/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import { bindOperations, type Binding } from "../platform/http/index.ts";
+import { bindOperations, type RouterDeps } from "../platform/http/index.ts";
 import type { Version } from "./contract.ts";
 import { makeRender } from "./failure.ts";
 import { makeHandlers } from "./handlers.ts";
 
 export { schoolYearAt } from "./school-year.ts";
 
-type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
-type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
-  version: Version;
-  baseUrl: string;
-  clock: Clock;
-  /** Validates every response against the contract (development and tests). */
-  checkAnswers: boolean;
-};
+type Deps = RouterDeps<operations, AccessToken> & { version: Version; baseUrl: string; clock: Clock };
 
 export function makeOneRosterRouter({ version, baseUrl, clock, checkAnswers, ...deps }: Deps): Router {
   return bindOperations<operations, AccessToken>({

@@ -9,7 +9,7 @@
  */
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken } from "../access/index.ts";
-import { bindOperations, type Binding, type Handlers, type OpenApiDocument } from "../platform/http/index.ts";
+import { bindOperations, type Handlers, type OpenApiDocument, type RouterDeps } from "../platform/http/index.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
 import { renderSchulconnex } from "./failure.ts";
 import { getPersonInfo } from "./getPersonInfo.ts";
@@ -18,13 +18,8 @@ import { listPersonenInfo } from "./listPersonenInfo.ts";
 
 const readers: Omit<Handlers<operations, AccessToken>, "listCodelisten"> = { getPersonInfo, listPersonenInfo };
 
-type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
-type Deps = Pick<Binding<operations, AccessToken>, Bound> & {
-  /** The contract in the other spellings. */
-  respelled: readonly OpenApiDocument[];
-  /** Validates every response against the contract in any spelling (development and tests). */
-  checkAnswers: boolean;
-};
+/** `respelled`: the contract in the other spellings. */
+type Deps = RouterDeps<operations, AccessToken> & { respelled: readonly OpenApiDocument[] };
 
 export function makeSchulconnexRouter({ respelled, checkAnswers, ...deps }: Deps): Router {
   return bindOperations<operations, AccessToken>({

@@ -35,6 +35,14 @@ export type Binding<Operations, Caller extends Token> = {
   checkAnswersBy: readonly OpenApiDocument[];
 };
 
+type Bound = "document" | "checkToken" | "findInnerCaller" | "reading" | "innerReading" | "cursorKeys" | "log";
+
+/** What the router of an API for apps gets from outside its module. */
+export type RouterDeps<Operations, Caller extends Token> = Pick<Binding<Operations, Caller>, Bound> & {
+  /** Validates every response against the contract (development and tests). */
+  checkAnswers: boolean;
+};
+
 type AnyAnswer =
   JsonRead<unknown> | JsonList<unknown> | JsonObject<unknown> | JsonText<unknown> | JsonMade<unknown> | JsonDone<Done>;
 
