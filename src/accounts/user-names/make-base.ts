@@ -23,13 +23,13 @@ const letters = new Map([
 
 /** Writes a name with the letters a to z and hyphens. Source: ICAO Doc 9303-3 section 6 for Cyrillic. */
 export function transliterate(name: string): string {
-  const lower = name.normalize("NFKC").toLowerCase();
-  const plain = Array.from(lower, (letter) => composed.get(letter) ?? letter)
-    .join("")
+  return name
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/\P{ASCII}/gu, (letter) => composed.get(letter) ?? letter)
     .normalize("NFKD")
-    .replace(/\p{M}/gu, "");
-  return Array.from(plain, (letter) => letters.get(letter) ?? letter)
-    .join("")
+    .replace(/\p{M}/gu, "")
+    .replace(/\P{ASCII}/gu, (letter) => letters.get(letter) ?? letter)
     .replace(/['’ʼʻ`´ʾʿ]/g, "")
     .replace(/[^a-z]+/g, "-")
     .replace(/^-+|-+$/g, "");
