@@ -11,7 +11,7 @@ type Notified = { clientId: string; personId: PersonId; sid: string };
 const credential = table("credential");
 const device = table("signInPlace");
 const artifact = table("oidcArtifact");
-const kept = table("oidcArtifact", "kept");
+const storedArtifact = table("oidcArtifact", "kept");
 
 const v_credential = table("credential", "v_credential");
 const v_card = table("loginCard", "v_card");
@@ -58,8 +58,8 @@ const sessionOf = (of: typeof artifact): Sql =>
 
 const keepSession = makeRun<{ personId: PersonId; keptUid: string }>(
   ({ personId, keptUid }) => sql`
-    ${update("oidcArtifact", "kept", { generation: sql`${kept.generation} + 1` })}
-    WHERE ${kept.personId} = ${personId} AND ${sessionOf(kept)} = ${keptUid}`,
+    ${update("oidcArtifact", "kept", { generation: sql`${storedArtifact.generation} + 1` })}
+    WHERE ${storedArtifact.personId} = ${personId} AND ${sessionOf(storedArtifact)} = ${keptUid}`,
   "sign-on.keepSession",
 );
 

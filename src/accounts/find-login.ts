@@ -29,12 +29,12 @@ export async function listUserNames(
   personIds: readonly PersonId[],
 ): Promise<ReadonlyMap<PersonId, UserName>> {
   const where = { personId: { in: [...personIds] } };
-  const found = await prisma.credential.findMany({
+  const logins = await prisma.credential.findMany({
     where,
     select: { personId: true, username: true, passwordHash: true },
   });
   return new Map(
-    found.map(({ personId, username, passwordHash }) => [
+    logins.map(({ personId, username, passwordHash }) => [
       personId as PersonId,
       { username, hasPassword: passwordHash !== null },
     ]),

@@ -104,8 +104,8 @@ async function writePasswords(
   allowed: PersonId[],
   { prepared, asked, mustChange, origin }: Writing,
 ): Promise<MadeLogin[]> {
-  const found = await selectLogins(tx, { people: allowed });
-  const wanted = found.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
+  const logins = await selectLogins(tx, { people: allowed });
+  const wanted = logins.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
   const people = wanted.map(({ personId }) => ({ ...prepared.get(personId)!, personId }));
   const groupIds = "groupId" in asked ? [asked.groupId] : undefined;
   await setSecretsIn(tx, { schoolId: asked.schoolId, people, mustChange, groupIds }, origin);

@@ -61,8 +61,8 @@ async function setBlock(tx: Transaction, personId: PersonId, blockedAt: Date | n
 }
 
 async function checkExists({ prisma }: Transaction, personId: PersonId): Promise<void> {
-  const found = await prisma.person.findUnique({ where: { id: personId }, select: { id: true } });
-  if (found === null) throw new AppError("not_found", "person_not_found", "The person does not exist.");
+  const person = await prisma.person.findUnique({ where: { id: personId }, select: { id: true } });
+  if (person === null) throw new AppError("not_found", "person_not_found", "The person does not exist.");
 }
 
 /** `name` is null for an account that is nobody's own. */

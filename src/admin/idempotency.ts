@@ -30,9 +30,9 @@ export async function runOnce<T extends KeptAnswer>(
     return await work((tx, answer) => keepAnswer(tx, deps, keyed, answer));
   } catch (error) {
     // What the first request made can refuse this one before its key does, such as a name that is taken.
-    const kept = await findAnswer(deps, keyed);
-    if (kept === null) throw error;
-    return kept as T;
+    const first = await findAnswer(deps, keyed);
+    if (first === null) throw error;
+    return first as T;
   }
 }
 
@@ -41,15 +41,15 @@ async function findAnswer(
   keyed: KeyedRequest,
 ): Promise<KeptAnswer | null> {
   const { caller, key, requestHash } = keyed;
-  const found = await db.prisma.idempotencyKey.findUnique({ where: { caller_key: { caller, key } } });
-  if (found === null) return null;
-  if (!requestHash.equals(found.requestHash))
+  const row = await db.prisma.idempotencyKey.findUnique({ where: { caller_key: { caller, key } } });
+  if (row === null) return null;
+  if (!requestHash.equals(row.requestHash))
     throw new AppError("unprocessable", "idempotency_key_reused", "This idempotency key belongs to another request.");
-  if (found.answer.length === 0) {
+  if (row.answer.length === 0) {
     const message = "The response to this idempotency key was about a person who has been deleted permanently.";
     throw new AppError("unprocessable", "idempotency_key_reused", message);
   }
-  const opened = unseal(keys, purposeOf(keyed), Buffer.from(found.answer));
+  const opened = unseal(keys, purposeOf(keyed), Buffer.from(row.answer));
   if (opened === null) throw new Error("The kept answer cannot be decrypted: its key is gone from the configuration.");
   const answer = JSON.parse(opened.toString()) as KeptAnswer;
   return { ...answer, headers: { ...answer.headers, "Idempotency-Replayed": "true" } };

@@ -21,12 +21,12 @@ export type Page = {
   skip: number;
   /** Answers with what was found in `range`. The next page begins after the last entry, by default after its id. */
   answer<Entry, Presented = Entry>(
-    found: readonly Entry[],
+    entries: readonly Entry[],
     present?: (entry: Entry) => Presented,
     positionOf?: (entry: Entry) => string,
   ): Answer<Presented>;
   /** Answers with what was found after `skip` entries. */
-  answerAfterSkip<Entry, Presented>(found: readonly Entry[], present: (entry: Entry) => Presented): Answer<Presented>;
+  answerAfterSkip<Entry, Presented>(entries: readonly Entry[], present: (entry: Entry) => Presented): Answer<Presented>;
   /** Answers from a whole list, which is in the order of its positions. */
   answerFrom<Entry, Presented = Entry>(
     all: readonly Entry[],
@@ -53,17 +53,17 @@ export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, addre
     next.set("cursor", seal(keys, purpose, Buffer.from(position)).toString("base64url"));
     return `<${address}?${next.toString()}>; rel="next"`;
   };
-  const answer: Page["answer"] = (found, present = (entry) => entry as never, positionOf = idOf) => {
-    const last = found.length > size ? found[size - 1] : undefined;
+  const answer: Page["answer"] = (entries, present = (entry) => entry as never, positionOf = idOf) => {
+    const last = entries.length > size ? entries[size - 1] : undefined;
     const headers: Record<string, string> = last === undefined ? {} : { Link: linkAfter(positionOf(last)) };
-    return { status: 200, body: found.slice(0, size).map(present), headers };
+    return { status: 200, body: entries.slice(0, size).map(present), headers };
   };
   const skip = Number(range.after ?? 0);
   return {
     range,
     skip,
     answer,
-    answerAfterSkip: (found, present) => answer(found, present, () => String(skip + size)),
+    answerAfterSkip: (entries, present) => answer(entries, present, () => String(skip + size)),
     answerFrom(all, present, positionOf = idOf) {
       const start = range.after === undefined ? 0 : all.findIndex((entry) => positionOf(entry) === range.after) + 1;
       return answer(all.slice(start, start + range.limit), present, positionOf);

@@ -65,9 +65,9 @@ export async function listGuests(
   { prisma }: RecordStore,
   { schoolId, personIds }: { schoolId: SchoolId; personIds: readonly PersonId[] },
 ): Promise<ReadonlySet<PersonId>> {
-  const found = await prisma.person.findMany({
+  const people = await prisma.person.findMany({
     where: { id: { in: [...personIds] }, homeSchoolId: { not: schoolId } },
     select: { id: true },
   });
-  return new Set(found.map(({ id }) => id as PersonId));
+  return new Set(people.map(({ id }) => id as PersonId));
 }

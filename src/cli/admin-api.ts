@@ -55,9 +55,9 @@ export async function* iterateList<Item>(read: ReadPage<Item>, limit = maxPage):
 }
 
 export async function listAll<Item>(read: ReadPage<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of iterateList(read)) found.push(item);
-  return found;
+  const items: Item[] = [];
+  for await (const item of iterateList(read)) items.push(item);
+  return items;
 }
 
 type Range<Item> = { limit: number; after?: string | undefined; idOf?: (item: Item) => string };
@@ -66,15 +66,15 @@ export async function listFirst<Item>(
   read: ReadPage<Item>,
   { limit, after, idOf = (item) => (item as { id: string }).id }: Range<Item>,
 ): Promise<Item[]> {
-  const found: Item[] = [];
-  if (limit === 0) return found;
+  const items: Item[] = [];
+  if (limit === 0) return items;
   let isAfter = after === undefined;
   for await (const item of iterateList(read, isAfter ? Math.min(limit, maxPage) : maxPage)) {
-    if (isAfter) found.push(item);
+    if (isAfter) items.push(item);
     else isAfter = idOf(item) === after;
-    if (found.length === limit) break;
+    if (items.length === limit) break;
   }
-  return found;
+  return items;
 }
 
 type Defined<Options extends object> = { [Name in keyof Options]?: Exclude<Options[Name], undefined> };

@@ -33,9 +33,9 @@ type SentParameter = NonNullable<SignOnAttempt["steps"][number]["sent"]>[number]
 function lineOfSent({ name, value, length, problem, advice }: SentParameter): string[] {
   const isSent = value !== null || length !== null;
   if (!isSent && problem === null) return [];
-  const shown = value ?? (length === null ? "not sent" : `(${length} characters)`);
+  const text = value ?? (length === null ? "not sent" : `(${length} characters)`);
   const wrong = problem === null ? "" : `  <- ${problem}${advice === null ? "" : `: ${advice} See ${signOnDocs}.`}`;
-  return [`    ${name}: ${shown}${wrong}`];
+  return [`    ${name}: ${text}${wrong}`];
 }
 
 function showSignOns(attempts: readonly SignOnAttempt[]): Result {

@@ -4,7 +4,7 @@ import { argument } from "./option.ts";
 import { makeMachineCommand, type Result } from "./command.ts";
 import { withServer } from "./local/database.ts";
 
-const kept = "Store ENCRYPTION_KEYS safely in another place: without these keys it cannot be restored.";
+const keysNotice = "Store ENCRYPTION_KEYS safely in another place: without these keys it cannot be restored.";
 const reason = "The files are on the machine of the service.";
 
 /** Makes a restored database fit for use: nothing of before that was used, ended or seen since counts again. */
@@ -67,7 +67,7 @@ export const backupCommands = {
         else await copyRunningServer({ url, folder: findPlace(config.dataDir)!.folder }, place);
         await backup.record();
       });
-      return { lines: [`The database is in ${place}.`, kept], quiet: [place], data: { place } };
+      return { lines: [`The database is in ${place}.`, keysNotice], quiet: [place], data: { place } };
     },
     reason,
   }),

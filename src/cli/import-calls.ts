@@ -99,15 +99,15 @@ export type UndoPreview = Schemas["ImportUndo"] & { entries: Schemas["ImportUndo
 export async function previewUndo(service: Service, id: string): Promise<UndoPreview[]> {
   const { api } = service;
   const { schools } = await getImport(service, id);
-  const found: UndoPreview[] = [];
+  const previews: UndoPreview[] = [];
   const open = schools.filter(({ state }) => state !== "UNDONE");
   // The service refuses the preview of an import that is undone everywhere, with the reason.
   for (const { id: school } of open.length === 0 ? schools.slice(0, 1) : open) {
     const preview = await bodyOf(api.GET(`${oneImport}/undo`, withQuery(id, { school })));
     const list = (page: object) => api.GET(`${oneImport}/undo/entries`, withQuery(id, { school, kept: true, ...page }));
-    found.push({ ...preview, entries: await listFirst(list, { limit: maxGroups }) });
+    previews.push({ ...preview, entries: await listFirst(list, { limit: maxGroups }) });
   }
-  return found;
+  return previews;
 }
 
 /** Errors: those of the service; conflict undo_not_confirmed unless `keep` is the number of entries that stay. */

@@ -8,11 +8,11 @@ const notFound = (code: string, message: string) => new AppError("not_found", co
 type Texts<Item> = { code: string; none: string; several: string; candidate: (item: Item) => string };
 
 /** Errors: not_found; conflict, which lists the candidates. */
-function only<Item extends { id: string }>(found: readonly Item[], { code, none, several, candidate }: Texts<Item>) {
-  const [one, ...others] = found;
+function only<Item extends { id: string }>(items: readonly Item[], { code, none, several, candidate }: Texts<Item>) {
+  const [one, ...others] = items;
   if (one === undefined) throw notFound(`${code}_not_found`, none);
   if (others.length === 0) return one.id;
-  const lines = found.map((item) => `  ${item.id}  ${candidate(item)}`);
+  const lines = items.map((item) => `  ${item.id}  ${candidate(item)}`);
   throw new AppError("conflict", `${code}_ambiguous`, [several, ...lines].join("\n"));
 }
 

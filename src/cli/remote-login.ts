@@ -87,16 +87,16 @@ export const logout = makeOwnCommand({
   run: async ({ remotes, tell }, { options: { name } }) => {
     const { used, known } = await remotes.read();
     const wanted = name ?? used ?? (known.length === 1 ? known[0]!.name : undefined);
-    const found = wanted === undefined ? null : findRemote({ used, known }, wanted);
-    if (found === null)
+    const target = wanted === undefined ? null : findRemote({ used, known }, wanted);
+    if (target === null)
       throw new AppError("not_found", "remote_not_found", "Which remote service? Give its name: --name <name>.");
-    const left = known.filter((remote) => remote.name !== found.name);
-    await remotes.write({ used: used === found.name ? null : used, known: left });
-    const { name: called, address } = found;
-    if (!("refreshToken" in found))
+    const left = known.filter((remote) => remote.name !== target.name);
+    await remotes.write({ used: used === target.name ? null : used, known: left });
+    const { name: called, address } = target;
+    if (!("refreshToken" in target))
       return done(`Logged out of ${address}. Its secret is no longer kept here.`, { name: called, address });
     const { makeFetch } = await import("./remote/connect.ts");
-    await revoke(address, found.refreshToken, makeFetch(tell));
+    await revoke(address, target.refreshToken, makeFetch(tell));
     return done(`Logged out of ${address}.`, { name: called, address });
   },
 });

@@ -21,8 +21,8 @@ export const verbs: Verbs = {
     summary: "List the remote services that you have logged in to.",
     run: async (tools) => {
       const { used, known } = await tools.remotes.read();
-      const shown = known.map(({ name, address, clientId }) => ({ name, address, clientId, used: name === used }));
-      return wholeList("remotes", shown, { columns, id: ({ name }) => name });
+      const remotes = known.map(({ name, address, clientId }) => ({ name, address, clientId, used: name === used }));
+      return wholeList("remotes", remotes, { columns, id: ({ name }) => name });
     },
   }),
   use: makeOwnCommand({
@@ -30,10 +30,10 @@ export const verbs: Verbs = {
     args: { name: argument.text() },
     run: async (tools, { args: { name } }) => {
       const before = await tools.remotes.read();
-      const found = findRemote(before, name);
-      await tools.remotes.write({ ...before, used: found?.name ?? null });
-      const place = found === null ? "the database beside the program" : found.address;
-      return done(`Commands act on ${place}.`, { used: found?.name ?? null, address: found?.address ?? null });
+      const remote = findRemote(before, name);
+      await tools.remotes.write({ ...before, used: remote?.name ?? null });
+      const place = remote === null ? "the database beside the program" : remote.address;
+      return done(`Commands act on ${place}.`, { used: remote?.name ?? null, address: remote?.address ?? null });
     },
   }),
   logout,
@@ -41,17 +41,17 @@ export const verbs: Verbs = {
     summary: "Show as whom you act on a remote service, and in which roles.",
     args: { name: argument.text() },
     run: async (tools, { args: { name } }) => {
-      const found = findRemote(await tools.remotes.read(), name);
-      if (found === null)
+      const remote = findRemote(await tools.remotes.read(), name);
+      if (remote === null)
         throw new AppError("not_found", "remote_not_found", "The local database is not a remote service.");
-      const credentials = credentialsOf(found, tools.remotes);
+      const credentials = credentialsOf(remote, tools.remotes);
       const api = connectRemote(credentials, tools.tell);
       const me = await bodyOf(api.GET("/admin/v1/me"));
       const lines = me.roles.map(({ role, schoolIds, clientIds }) => [role, ...schoolIds, ...clientIds].join(" "));
-      const { address } = found;
+      const { address } = remote;
       return {
         lines: [`${actorOf(credentials)} at ${address}: ${me.roles.length === 0 ? "no role" : "roles"}`, ...lines],
-        data: { remote: found.name, address, ...me },
+        data: { remote: remote.name, address, ...me },
       };
     },
   }),

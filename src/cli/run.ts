@@ -41,9 +41,9 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
       return exitCodes.done;
     }
     const wantsHelp = globals.help || words[0] === "help";
-    const found = await findPlace(commands, words[0] === "help" ? words.slice(1) : words);
-    place = found.place;
-    const wrong = problem ?? found.problem;
+    const match = await findPlace(commands, words[0] === "help" ? words.slice(1) : words);
+    place = match.place;
+    const wrong = problem ?? match.problem;
     if (wrong !== undefined) throw wrong;
     if (wantsHelp) {
       terminal.out(makeHelp(commands, place));
@@ -51,7 +51,7 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
     }
     const { command, path } = place;
     if (command === undefined) throw new UsageError(path.length === 0 ? "A command is missing." : "A verb is missing.");
-    return await runCommand(command, found.rest, globals, terminal);
+    return await runCommand(command, match.rest, globals, terminal);
   } catch (error) {
     const { exitCode, message, code } = await explain(error, terminal.local);
     const help = exitCode === exitCodes.wrongUsage ? `\n\n${makeHelp(commands, place)}` : "";

@@ -110,9 +110,9 @@ function fillParts(parts: readonly Part[], scopes: unknown[], none: string): str
       if (text !== null) values.push(text);
       return text ?? "";
     }
-    const found = find(part.value.paths!, scopes);
-    const items = part.items && fillItems(part.items, found, scopes).flatMap(({ text }) => text ?? []);
-    const value = textOf(items ?? found, part.value);
+    const read = find(part.value.paths!, scopes);
+    const items = part.items && fillItems(part.items, read, scopes).flatMap(({ text }) => text ?? []);
+    const value = textOf(items ?? read, part.value);
     values.push(value);
     return value === "" ? none : (value ?? "–");
   });

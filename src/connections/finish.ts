@@ -53,8 +53,8 @@ export const finishRun = (
   withPrismaTransaction(db, async (tx) => {
     const { runId, trigger, row } = claimed;
     await lockRosterConnection(tx, row.id);
-    const found = await tx.prisma.rosterConnection.findUnique({ where: { id: row.id } });
-    if (found?.leaseHolder !== runId) return false;
+    const connection = await tx.prisma.rosterConnection.findUnique({ where: { id: row.id } });
+    if (connection?.leaseHolder !== runId) return false;
     const current = await getConnectionRow(tx, row.id);
     const health = readHealth(claimed, current, ended, now);
     const { digest, validator, failure, ...rest } = ended;

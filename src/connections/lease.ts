@@ -69,8 +69,8 @@ async function begin(tx: Transaction, id: string, begun: Omit<Claimed, "row"> & 
 export const claimDue = (db: PrismaDb, now: Date): Promise<Claimed | null> =>
   withPrismaTransaction(db, async (tx) => {
     const runId = makeUuid(now);
-    const [found] = await claimNext(tx, { now, holder: runId });
-    return found === undefined ? null : begin(tx, found.id, { runId, trigger: "SCHEDULE", now });
+    const [claimed] = await claimNext(tx, { now, holder: runId });
+    return claimed === undefined ? null : begin(tx, claimed.id, { runId, trigger: "SCHEDULE", now });
   });
 
 /** Errors: not_found; conflict roster_connection_running. */
@@ -83,8 +83,8 @@ export const claimByHand = (
     await lockRosterConnection(tx, id);
     await getConnectionRow(tx, id);
     const runId = makeUuid(at);
-    const [found] = await claimOne(tx, { id, holder: runId });
-    if (found === undefined)
+    const [claimed] = await claimOne(tx, { id, holder: runId });
+    if (claimed === undefined)
       throw new AppError(
         "conflict",
         "roster_connection_running",

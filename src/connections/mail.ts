@@ -49,12 +49,12 @@ export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): Worke
     log.warn({ runId, code: (error as NodeJS.ErrnoException).code }, "mail about a roster was not sent");
 
   async function send(runId: string): Promise<void> {
-    const found = await db.prisma.rosterRun.findUniqueOrThrow({
+    const run = await db.prisma.rosterRun.findUniqueOrThrow({
       where: { id: runId },
       include: { connection: { include: { schools: { take: 1 } } } },
     });
-    const { connection, notice, failure, noticeDueAt } = found;
-    const told = new Set(found.noticeTold);
+    const { connection, notice, failure, noticeDueAt } = run;
+    const told = new Set(run.noticeTold);
     const path = `/admin/schools/${connection.schools[0]?.schoolId ?? ""}/roster-connections/${connection.id}`;
     const address = new URL(path, issuerUrl).href;
     // Loaded for the first message: most services send none.

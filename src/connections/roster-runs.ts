@@ -90,21 +90,21 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
       const last = await findLastImport(db, row.id);
       const isKnown = last !== null && last.state !== "EXPIRED" && row.digest !== null;
       const skips = isKnown && (trigger === "SCHEDULE" || trigger === "ARRIVAL");
-      const found: RosterFile | Unchanged | "secret_missing" =
+      const fetched: RosterFile | Unchanged | "secret_missing" =
         given ?? (await fetchFile(claimed, signal, makeFile, skips ? row.validator : null));
-      if (found === "secret_missing") return { outcome: "FAILED", failure: "SECRET_MISSING" };
+      if (fetched === "secret_missing") return { outcome: "FAILED", failure: "SECRET_MISSING" };
       const known = row.digest === null ? null : Buffer.from(row.digest);
-      const digest = found === "unchanged" ? known : await digestOf(found.path, signal);
+      const digest = fetched === "unchanged" ? known : await digestOf(fetched.path, signal);
       if (skips && known !== null && digest?.equals(known) === true) return endUnchanged(last);
-      if (found === "unchanged" || digest === null)
+      if (fetched === "unchanged" || digest === null)
         throw new SourceError("ANSWERED_BADLY", "unchanged, without being asked");
       const schoolIds = schoolIdsOf(row);
       const applies = row.applies as RosterApplies;
-      const file = { file: found, schoolIds, applies, isTest: trigger === "TEST", origin, holdLease };
+      const file = { file: fetched, schoolIds, applies, isTest: trigger === "TEST", origin, holdLease };
       const ended = await importFile(importDeps, file);
       if (ended.importId === undefined) return ended;
       const replacedImportId = await replaceWaiting(last, ended, { origin, holdLease });
-      return { ...ended, digest, validator: found.validator ?? null, ...(replacedImportId && { replacedImportId }) };
+      return { ...ended, digest, validator: fetched.validator ?? null, ...(replacedImportId && { replacedImportId }) };
     } finally {
       for (const path of made) await rm(path, { force: true });
     }

@@ -68,6 +68,6 @@ export async function findLastImport(
     select: { importId: true },
   });
   if (run === null) return null;
-  const found = await prisma.import.findUnique({ where: { id: run.importId! }, select: { state: true } });
-  return found === null ? null : { id: run.importId as ImportId, state: found.state };
+  const row = await prisma.import.findUnique({ where: { id: run.importId! }, select: { state: true } });
+  return row === null ? null : { id: run.importId as ImportId, state: row.state };
 }

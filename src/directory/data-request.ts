@@ -59,9 +59,9 @@ const conflict = (code: string, message: string) => new AppError("conflict", cod
 
 /** Errors: not_found data_request_not_found. */
 export async function getDataRequest({ prisma }: RecordStore, id: DataRequestId, now: Date): Promise<DataRequest> {
-  const found = await prisma.dataRequest.findUnique({ where: { id }, include: whole });
-  if (found === null) throw requestNotFound();
-  return presentRequest(found, now);
+  const request = await prisma.dataRequest.findUnique({ where: { id }, include: whole });
+  if (request === null) throw requestNotFound();
+  return presentRequest(request, now);
 }
 
 type Listing = {
@@ -89,8 +89,8 @@ export async function listDataRequests(
 ): Promise<DataRequest[]> {
   const newest = { id: "desc" } as const;
   const orderBy = byDueDay ? [{ dueOn: "asc" } as const, newest] : [newest];
-  const found = await prisma.dataRequest.findMany({ where: filterOf(filter), include: whole, orderBy, take: limit });
-  return found.map((one) => presentRequest(one, now));
+  const requests = await prisma.dataRequest.findMany({ where: filterOf(filter), include: whole, orderBy, take: limit });
+  return requests.map((one) => presentRequest(one, now));
 }
 
 /** The open requests of these schools, and those of them that are overdue. */
@@ -169,9 +169,9 @@ export async function closeDataRequest(
 /** Notes in the open requests that a school received about a person that it exported their data. */
 export async function noteExport(
   { prisma }: Transaction,
-  { at, ...asked }: { personId: PersonId; schoolId: SchoolId; at: Date },
+  { at, ...whose }: { personId: PersonId; schoolId: SchoolId; at: Date },
 ): Promise<void> {
-  await prisma.dataRequest.updateMany({ where: { ...asked, closedAt: null }, data: { exportedAt: at } });
+  await prisma.dataRequest.updateMany({ where: { ...whose, closedAt: null }, data: { exportedAt: at } });
 }
 
 type SweepDeps = { db: RecordStore; clock: Clock; recordDays: number };

@@ -13,8 +13,8 @@ import type { GroupStatus, PersonStatus } from "./transitions.ts";
 type Page = { search?: string | undefined; limit: number; after?: string | undefined };
 
 export async function findSchool({ prisma }: RecordStore, schoolId: SchoolId): Promise<School | null> {
-  const found = await prisma.school.findUnique({ where: { id: schoolId } });
-  return found && presentSchool(found);
+  const school = await prisma.school.findUnique({ where: { id: schoolId } });
+  return school && presentSchool(school);
 }
 
 function presentSchool(record: Prisma.SchoolModel): School {
@@ -90,8 +90,8 @@ const presentGroup = ({ _count, ...group }: GroupRow): Group => ({
 });
 
 export async function findGroup({ prisma }: RecordStore, groupId: GroupId): Promise<Group | null> {
-  const found = await prisma.group.findUnique({ where: { id: groupId }, select: withMembers });
-  return found && presentGroup(found);
+  const group = await prisma.group.findUnique({ where: { id: groupId }, select: withMembers });
+  return group && presentGroup(group);
 }
 
 type GroupFilter = {
@@ -188,8 +188,8 @@ export type Person = Omit<PersonRow, keyof PersonName | "affiliations"> & {
   groups: { id: GroupId; schoolId: SchoolId; name: string; status: GroupStatus; role: PersonRole }[];
 };
 
-function presentPerson(found: PersonRow): Person {
-  const { id, firstFull, firstCall, last, homeSchoolId, affiliations, ...rest } = found;
+function presentPerson(person: PersonRow): Person {
+  const { id, firstFull, firstCall, last, homeSchoolId, affiliations, ...rest } = person;
   const schools = affiliations.map(({ school }) => ({ ...school, key: school.sortKey })).sort(byKey);
   const memberships = affiliations.flatMap((affiliation) => affiliation.memberships);
   const groups = memberships.map(({ role, group }) => ({ ...group, role, key: group.naturalKey })).sort(byKey);
@@ -210,8 +210,8 @@ function presentPerson(found: PersonRow): Person {
 }
 
 export async function findPerson({ prisma }: RecordStore, personId: PersonId): Promise<Person | null> {
-  const found = await prisma.person.findUnique({ where: { id: personId }, select: atSchools });
-  return found && presentPerson(found);
+  const person = await prisma.person.findUnique({ where: { id: personId }, select: atSchools });
+  return person && presentPerson(person);
 }
 
 /**

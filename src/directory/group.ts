@@ -27,8 +27,8 @@ export async function createGroup(change: Change, group: NewGroup): Promise<Grou
   const { id = makeUuid(now) as GroupId, schoolId, type, name, sourceSystemIdentifier = null } = group;
   const record = { type, ...checkTexts({ name, sourceSystemIdentifier }) };
   await change.touch({ groups: [id], schools: [schoolId] });
-  const kept = { schoolId, sortKey: makeSortKey(record.name), createdAt: now, updatedAt: now };
-  await write(tx.prisma.group.create({ data: { id, ...record, ...kept } }));
+  const row = { schoolId, sortKey: makeSortKey(record.name), createdAt: now, updatedAt: now };
+  await write(tx.prisma.group.create({ data: { id, ...record, ...row } }));
   await auditChange(change, { action: "group_created", schoolId, detail: { groupId: id } });
   return id;
 }

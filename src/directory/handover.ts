@@ -90,9 +90,9 @@ function presentHandover({ people, fromSchoolId, toSchoolId: _to, ...rest }: Who
 
 /** Errors: not_found handover_not_found. */
 export async function getHandover({ prisma }: RecordStore, id: HandoverId, now: Date): Promise<Handover> {
-  const found = await prisma.handover.findUnique({ where: { id }, include: whole(now) });
-  if (found === null) throw new AppError("not_found", "handover_not_found", "There is no such hand-over.");
-  return presentHandover(found, now);
+  const handover = await prisma.handover.findUnique({ where: { id }, include: whole(now) });
+  if (handover === null) throw new AppError("not_found", "handover_not_found", "There is no such hand-over.");
+  return presentHandover(handover, now);
 }
 
 /** The hand-overs from a school and to it, newest first. */
@@ -100,14 +100,14 @@ export async function listHandovers(
   { prisma }: Pick<RecordStore, "prisma">,
   { schoolId, limit, after, now }: { schoolId: SchoolId; limit: number; after?: string | undefined; now: Date },
 ): Promise<Handover[]> {
-  const found = await prisma.handover.findMany({
+  const handovers = await prisma.handover.findMany({
     where: { OR: [{ fromSchoolId: schoolId }, { toSchoolId: schoolId }] },
     include: whole(now),
     orderBy: { id: "desc" },
     take: limit,
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
   });
-  return found.map((one) => presentHandover(one, now));
+  return handovers.map((one) => presentHandover(one, now));
 }
 
 /** The offers that wait for an answer of these schools. */
@@ -116,11 +116,11 @@ export async function listOpenHandovers(
   { schoolIds, limit, now }: { schoolIds: readonly SchoolId[]; limit: number; now: Date },
 ): Promise<{ count: number; first: Handover[] }> {
   const where = { toSchoolId: { in: [...schoolIds] }, state: "OFFERED", expiresAt: { gt: now } };
-  const [count, found] = await Promise.all([
+  const [count, handovers] = await Promise.all([
     prisma.handover.count({ where }),
     prisma.handover.findMany({ where, include: whole(now), orderBy: { id: "desc" }, take: limit }),
   ]);
-  return { count, first: found.map((one) => presentHandover(one, now)) };
+  return { count, first: handovers.map((one) => presentHandover(one, now)) };
 }
 
 type NewHandover = { from: SchoolId; to: SchoolId; personIds: readonly PersonId[]; days: number };
@@ -236,8 +236,8 @@ export async function acceptHandover(
   const schools = { from: from.id as SchoolId, to: to.id as SchoolId };
   const groups = placements.flatMap(({ groupId }) => groupId ?? []);
   await change.touch({ people: offered.map((pupil) => pupil.id), schools: Object.values(schools), groups });
-  const found = await tx.prisma.group.count({ where: { id: { in: groups }, schoolId: schools.to, status: "ACTIVE" } });
-  if (found < new Set(groups).size) throw new AppError("not_found", "group_not_found", "The group does not exist.");
+  const count = await tx.prisma.group.count({ where: { id: { in: groups }, schoolId: schools.to, status: "ACTIVE" } });
+  if (count < new Set(groups).size) throw new AppError("not_found", "group_not_found", "The group does not exist.");
   const handover = await lockOpen(tx, id, now);
   const left = await describeAct(tx, { schoolId: schools.from, people: handover.pupils.map((pupil) => pupil.id) });
   for (const { id: personId } of handover.pupils) {

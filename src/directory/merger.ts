@@ -35,9 +35,9 @@ export async function getMerger(
   { id, schoolId, now }: { id: MergerId; schoolId: SchoolId; now: Date },
 ): Promise<Merger> {
   const of = { OR: [{ fromSchoolId: schoolId }, { intoSchoolId: schoolId }] };
-  const found = await prisma.schoolMerger.findFirst({ where: { id, ...of }, include: whole, omit: sideIds });
-  if (found === null) throw new AppError("not_found", "merger_not_found", "There is no such merger.");
-  return presentMerger(found, now);
+  const merger = await prisma.schoolMerger.findFirst({ where: { id, ...of }, include: whole, omit: sideIds });
+  if (merger === null) throw new AppError("not_found", "merger_not_found", "There is no such merger.");
+  return presentMerger(merger, now);
 }
 
 /** The mergers of a school into another one, and of others into it, newest first. */
@@ -45,7 +45,7 @@ export async function listMergers(
   { prisma }: Pick<RecordStore, "prisma">,
   { schoolId, limit, after, now }: { schoolId: SchoolId; limit: number; after?: string | undefined; now: Date },
 ): Promise<Merger[]> {
-  const found = await prisma.schoolMerger.findMany({
+  const mergers = await prisma.schoolMerger.findMany({
     where: { OR: [{ fromSchoolId: schoolId }, { intoSchoolId: schoolId }] },
     include: whole,
     omit: sideIds,
@@ -53,7 +53,7 @@ export async function listMergers(
     take: limit,
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
   });
-  return found.map((one) => presentMerger(one, now));
+  return mergers.map((one) => presentMerger(one, now));
 }
 
 type Sides = { from: SchoolId; into: SchoolId };
@@ -304,8 +304,8 @@ export async function openMerger(
 
 /** The groups that came with a merger, wherever they are now. */
 export async function listMergedGroups({ prisma }: Transaction, id: MergerId): Promise<GroupId[]> {
-  const found = await prisma.mergedGroup.findMany({ where: { mergerId: id }, select: { groupId: true } });
-  return found.map(({ groupId }) => groupId as GroupId);
+  const mergedGroups = await prisma.mergedGroup.findMany({ where: { mergerId: id }, select: { groupId: true } });
+  return mergedGroups.map(({ groupId }) => groupId as GroupId);
 }
 
 /** Moves back who and what came and is still there. The receiving school gives no app the groups of the merger. */

@@ -14,9 +14,9 @@ export function isAfter(
   { key, id }: SortPosition,
   last: SortPosition & { from: Part; after: Part },
 ): Sql {
-  const found = sql`(SELECT ${last.key}, ${last.id} FROM ${last.from} WHERE ${last.id} = ${last.after})`;
+  const lastRow = sql`(SELECT ${last.key}, ${last.id} FROM ${last.from} WHERE ${last.id} = ${last.after})`;
   const compare = order === "desc" ? sql`<` : sql`>`;
-  return sql`(${last.after}::uuid IS NULL OR (${key}, ${id}) ${compare} ${found})`;
+  return sql`(${last.after}::uuid IS NULL OR (${key}, ${id}) ${compare} ${lastRow})`;
 }
 
 /**

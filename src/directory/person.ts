@@ -96,8 +96,11 @@ export async function updatePerson(change: Change, update: PersonUpdate): Promis
   const changed = listDifferent(before, after);
   if (changed.length === 0) return [];
   const keepsSourceId = after.sourceSystemIdentifier === before.sourceSystemIdentifier;
-  const kept = { sortKey: makePersonSortKey(personNameOf(after)), sourceIdIsShared: sourceIdIsShared && keepsSourceId };
-  await write(tx.prisma.person.update({ where: { id }, data: { ...after, ...kept, updatedAt: now } }));
+  const derived = {
+    sortKey: makePersonSortKey(personNameOf(after)),
+    sourceIdIsShared: sourceIdIsShared && keepsSourceId,
+  };
+  await write(tx.prisma.person.update({ where: { id }, data: { ...after, ...derived, updatedAt: now } }));
   // Members whose role in a group is the person's own keep following it.
   if (after.role !== before.role)
     await tx.prisma.membership.updateMany({ where: { personId: id, role: before.role }, data: { role: after.role } });

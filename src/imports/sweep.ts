@@ -34,11 +34,11 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
       await inBatches(signal, (limit) => db.prisma.importPiece.deleteMany({ where: forgotten, limit }));
       await removeFaultyRows(db, before, signal);
       const staged = await findStaged(db.pool);
-      const kept = await db.prisma.import.findMany({
+      const retained = await db.prisma.import.findMany({
         where: { id: { in: staged }, OR: [waiting, withRows] },
         select: { id: true },
       });
-      const keptIds = new Set(kept.map(({ id }) => id));
+      const keptIds = new Set(retained.map(({ id }) => id));
       const failed: unknown[] = [];
       for (const id of staged) {
         if (signal.aborted) return;

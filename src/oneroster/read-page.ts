@@ -16,12 +16,12 @@ const remembered = 10_000;
 
 export function makeListMemory() {
   const make = <T>() => {
-    const found = new Map<string, T>();
+    const byId = new Map<string, T>();
     return {
-      get: (key: string): T | undefined => found.get(key),
+      get: (key: string): T | undefined => byId.get(key),
       set(key: string, value: T): void {
-        if (found.size >= remembered) found.delete(found.keys().next().value!);
-        found.set(key, value);
+        if (byId.size >= remembered) byId.delete(byId.keys().next().value!);
+        byId.set(key, value);
       },
     };
   };
@@ -37,13 +37,13 @@ const wholeList = 100_000;
 const beginning = "00000000-0000-0000-0000-000000000000";
 
 /** A page that follows one that was read continues after its last row, however long the list is. */
-export async function readPage(db: Queryable, memory: ListMemory, asked: Asked): Promise<ReadPage> {
-  const { statements, values, list, version } = asked;
+export async function readPage(db: Queryable, memory: ListMemory, query: Asked): Promise<ReadPage> {
+  const { statements, values, list, version } = query;
   const { limit, offset } = values;
   const keyOf = (place: number | "total") => JSON.stringify([list, version, place]);
   const readTotal = async () => memory.totals.get(keyOf("total")) ?? (await countAll(db, statements, values));
-  const found = statements.isOfChanges ? await readTotal() : (memory.totals.get(keyOf("total")) ?? 0);
-  const isLong = statements.page !== null || found ** 2 > limit * wholeList;
+  const totalCount = statements.isOfChanges ? await readTotal() : (memory.totals.get(keyOf("total")) ?? 0);
+  const isLong = statements.page !== null || totalCount ** 2 > limit * wholeList;
   const first = statements.isOfChanges ? `${beginning}_${beginning}` : undefined;
   const after = offset === 0 ? first : memory.ends.get(keyOf(offset));
   const isNext = isLong && after !== undefined && statements.nextPage !== null;

@@ -54,9 +54,9 @@ export function statementsFor(shape: Shape, selection: Selection): Statements {
   const { filter, sort, fields } = selection;
   if ([filter, sort, fields].some((value) => value !== undefined)) return makeStatements(shape, selection);
   const name = nameOf(shape);
-  const found = known.get(name) ?? makeStatements(shape, {}, name);
-  known.set(name, found);
-  return found;
+  const statements = known.get(name) ?? makeStatements(shape, {}, name);
+  known.set(name, statements);
+  return statements;
 }
 
 /** PostgreSQL keeps 63 characters of a name. */

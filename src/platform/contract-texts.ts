@@ -47,14 +47,14 @@ export type BodyProperty = {
   isOptional: boolean;
 };
 
-const found = new Map<string, BodyProperty | null>();
+const known = new Map<string, BodyProperty | null>();
 
 /** Finds a property by its path, such as `purpose/de`, or by its name alone at any depth. */
 export function findBodyProperty(operationId: string, path: string): BodyProperty | null {
   const key = `${operationId} ${path}`;
-  if (!found.has(key))
-    found.set(key, listBodyProperties(operationId).find(({ pointer }) => pointer.endsWith(`/${path}`)) ?? null);
-  return found.get(key)!;
+  if (!known.has(key))
+    known.set(key, listBodyProperties(operationId).find(({ pointer }) => pointer.endsWith(`/${path}`)) ?? null);
+  return known.get(key)!;
 }
 
 /** The values of a property that is an enumeration, or a list of such, in the order of the contract. */

@@ -33,11 +33,11 @@ export const makeUploadSweep = (): WorkerJob => ({
   inEveryProcess: true,
   async run() {
     const before = systemClock().getTime() - keptHours * 3_600_000;
-    for (const name of (await readdir(tmpdir())).filter((found) => found.startsWith(prefix))) {
+    for (const name of (await readdir(tmpdir())).filter((one) => one.startsWith(prefix))) {
       const path = join(tmpdir(), name);
-      const found = await stat(path).catch(() => null);
-      if (found === null || found.uid !== (process.getuid?.() ?? found.uid)) continue;
-      if (hasEnded(name) || found.mtimeMs < before) await rm(path, { force: true });
+      const stats = await stat(path).catch(() => null);
+      if (stats === null || stats.uid !== (process.getuid?.() ?? stats.uid)) continue;
+      if (hasEnded(name) || stats.mtimeMs < before) await rm(path, { force: true });
     }
   },
 });

@@ -178,8 +178,8 @@ export async function findSomeDue(
   params: Params,
   query: Omit<CountQuery, keyof Params>,
 ): Promise<{ count: number; first: DuePerson[] }> {
-  const found = await selectSome(db, { ...params, ...query });
-  return { count: found[0]?.count ?? 0, first: found.map(({ count: _, ...due }) => due) };
+  const page = await selectSome(db, { ...params, ...query });
+  return { count: page[0]?.count ?? 0, first: page.map(({ count: _, ...due }) => due) };
 }
 
 type Due = { cause: RetentionCause; dueAt: Date };
@@ -196,6 +196,6 @@ const selectDueOf = makeFind<Due, Params & { personId: PersonId }>(
 
 /** When and why the retention soft-deletes a person; null if nothing says so. */
 export async function findDue(db: Queryable, params: Params, personId: PersonId): Promise<Due | null> {
-  const [found] = await selectDueOf(db, { ...params, personId });
-  return found ?? null;
+  const [due] = await selectDueOf(db, { ...params, personId });
+  return due ?? null;
 }

@@ -64,9 +64,9 @@ export function makeRetentionJob({ batchSize = 100, ...deps }: Deps): WorkerJob 
       while (!signal.aborted) {
         const [school] = await findRows<Claimed, { now: Date }>(db.pool, claim, { now: clock() });
         if (school === undefined) break;
-        const found = await look(deps, school);
-        if (found === "due") await applyAt({ ...deps, batchSize }, school, { signal, failed });
-        if (found !== "held" && !signal.aborted) await finish(deps, school);
+        const outcome = await look(deps, school);
+        if (outcome === "due") await applyAt({ ...deps, batchSize }, school, { signal, failed });
+        if (outcome !== "held" && !signal.aborted) await finish(deps, school);
       }
       const people = failed.size === 1 ? "1 person" : `${failed.size} people`;
       if (failed.size > 0) throw new AggregateError(failed.values(), `${people} could not be soft-deleted`);
@@ -103,10 +103,10 @@ async function applyAt(
   { signal, failed }: { signal: AbortSignal; failed: Failed },
 ): Promise<void> {
   let last: DuePerson | undefined;
-  for (let found = batchSize; found === batchSize && !signal.aborted;) {
+  for (let taken = batchSize; taken === batchSize && !signal.aborted;) {
     const page = { schoolIds: [schoolId], until: clock(), limit: batchSize, after: last };
     const people = await listDue(db.pool, givenAt(rules, clock()), page);
-    found = people.length;
+    taken = people.length;
     last = people.at(-1);
     for (const { id } of people) {
       if (signal.aborted) return;
@@ -135,12 +135,12 @@ export async function listRetentionHolds(
   { prisma }: RecordStore,
   schoolIds: readonly SchoolId[],
 ): Promise<RetentionHold[]> {
-  const found = await prisma.retentionCheck.findMany({
+  const checks = await prisma.retentionCheck.findMany({
     where: { schoolId: { in: [...schoolIds] }, heldAt: { not: null } },
     include: { school: { select: { name: true } } },
     orderBy: [{ heldAt: "asc" }, { schoolId: "asc" }],
   });
-  return found.map(({ schoolId, school, heldAt, heldPeople }) => ({
+  return checks.map(({ schoolId, school, heldAt, heldPeople }) => ({
     schoolId: schoolId as SchoolId,
     schoolName: school.name,
     heldAt: heldAt!,

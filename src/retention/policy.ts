@@ -131,14 +131,14 @@ export async function listSchoolsOfState(
   { limit, after }: { limit: number; after: string | undefined },
 ): Promise<SchoolId[]> {
   const [country, code] = state.split("-") as [string, string];
-  const found = await prisma.school.findMany({
+  const schools = await prisma.school.findMany({
     where: { country, state: code, sandboxId: null },
     orderBy: [{ sortKey: "asc" }, { id: "asc" }],
     select: { id: true },
     take: limit,
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
   });
-  return found.map(({ id }) => id as SchoolId);
+  return schools.map(({ id }) => id as SchoolId);
 }
 
 const rules: Readonly<Record<string, (reason: string) => RetentionPolicy>> = {

@@ -181,8 +181,8 @@ async function refuseMissing(
   if ("personId" in holder) {
     // Partners know the passwords of sandboxes.
     const inNoSandbox = { affiliations: { none: { school: { sandboxId: { not: null } } } } };
-    const found = await prisma.person.count({ where: { id: holder.personId, status: "ACTIVE", ...inNoSandbox } });
-    if (found === 0) throw new AppError("not_found", "person_not_found", "The person does not exist.");
+    const count = await prisma.person.count({ where: { id: holder.personId, status: "ACTIVE", ...inNoSandbox } });
+    if (count === 0) throw new AppError("not_found", "person_not_found", "The person does not exist.");
   }
   const apps = "clientId" in holder ? [...new Set([...clientIds, holder.clientId])] : clientIds;
   if ((await prisma.school.count({ where: { id: { in: schoolIds }, sandboxId: null } })) < schoolIds.length)

@@ -59,6 +59,6 @@ const findBackup = statement<{ name: string }>(
 );
 
 export async function findBackupAge(db: Queryable): Promise<number> {
-  const [found] = await findRows<BackupAge, { name: string }>(db, findBackup, { name: backup });
-  return found?.ageSeconds ?? Infinity;
+  const [age] = await findRows<BackupAge, { name: string }>(db, findBackup, { name: backup });
+  return age?.ageSeconds ?? Infinity;
 }

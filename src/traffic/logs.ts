@@ -51,17 +51,17 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
   let requests: ApiRequest[] = [];
   let steps: SignOnStep[] = [];
   let minute = 0;
-  let kept = new Map<string, number>();
+  let countOf = new Map<string, number>();
 
   function isWithinLimit(key: string, most: number, at: Date): boolean {
     const now = Math.floor(at.getTime() / minuteMs);
     if (now !== minute) {
       minute = now;
-      kept = new Map();
+      countOf = new Map();
     }
-    const count = kept.get(key) ?? 0;
-    if (count >= most || (count === 0 && kept.size >= mostKeys)) return false;
-    kept.set(key, count + 1);
+    const count = countOf.get(key) ?? 0;
+    if (count >= most || (count === 0 && countOf.size >= mostKeys)) return false;
+    countOf.set(key, count + 1);
     return true;
   }
 

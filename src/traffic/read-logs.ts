@@ -58,9 +58,9 @@ const namesOf = (steps: readonly SignOnStep[]): string[] => [
 
 async function findAllSteps(db: Queryable, clientId: string, known: readonly SignOnStep[]): Promise<SignOnStep[]> {
   for (let names = namesOf(known); ;) {
-    const found = await selectNamed(db, { clientId, names });
-    const all = namesOf(found);
-    if (all.length === names.length) return found;
+    const steps = await selectNamed(db, { clientId, names });
+    const all = namesOf(steps);
+    if (all.length === names.length) return steps;
     names = all;
   }
 }

@@ -28,8 +28,8 @@ export function makeTraffic({ db, clock }: { db: Db; clock: Clock }): Traffic {
 
   function add(metric: Metric, subject: Subject, { outcome, hour }: { outcome: string; hour: number }): void {
     const key = `${metric} ${subject} ${hour} ${outcome}`;
-    const found = counted.get(key);
-    if (found !== undefined) found.count++;
+    const entry = counted.get(key);
+    if (entry !== undefined) entry.count++;
     else if (counted.size < mostKeys || subject === "")
       counted.set(key, { metric, subject, outcome, hour: new Date(hour * hourMs), count: 1 });
   }

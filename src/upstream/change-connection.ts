@@ -132,8 +132,8 @@ const exists = (message: string) => new AppError("conflict", "upstream_connectio
 
 async function checkGroups({ prisma }: Transaction, schoolId: SchoolId, groupIds: readonly GroupId[]): Promise<void> {
   const wanted = [...new Set(groupIds)];
-  const found = await prisma.group.count({ where: { id: { in: wanted }, schoolId, status: "ACTIVE" } });
-  if (found < wanted.length) throw new AppError("not_found", "group_not_found", "The group does not exist.");
+  const count = await prisma.group.count({ where: { id: { in: wanted }, schoolId, status: "ACTIVE" } });
+  if (count < wanted.length) throw new AppError("not_found", "group_not_found", "The group does not exist.");
 }
 
 async function unique<T>(write: () => Promise<T>): Promise<T> {
@@ -252,10 +252,10 @@ async function forgetAccounts(tx: Transaction, connectionId: ConnectionId, at: D
 /** What its sign-ins opened here ends too. Errors: not_found. */
 export async function deleteConnectionIn(tx: Transaction, id: ConnectionId, origin: Origin): Promise<void> {
   await lockConnection(tx, id);
-  const found = await findConnection(tx, id);
-  if (found === null) throw connectionNotFound();
+  const connection = await findConnection(tx, id);
+  if (connection === null) throw connectionNotFound();
   await endSessionsIn(tx, { connectionId: id }, origin.at);
   await tx.prisma.upstreamConnection.delete({ where: { id } });
   const detail = { connectionId: id };
-  await recordAudit(tx, { ...origin, action: "upstream_connection_deleted", schoolId: found.schoolId, detail });
+  await recordAudit(tx, { ...origin, action: "upstream_connection_deleted", schoolId: connection.schoolId, detail });
 }

@@ -11,8 +11,8 @@ const spellingsOf = (name: string): string[] => [name, ...(families.find((family
 
 /** Own properties only; undefined for a claim that is absent, which says nothing. */
 export function readClaim(claims: Claims, name: string): unknown {
-  const found = spellingsOf(name).find((spelling) => Object.hasOwn(claims, spelling));
-  return found === undefined ? undefined : claims[found];
+  const present = spellingsOf(name).find((spelling) => Object.hasOwn(claims, spelling));
+  return present === undefined ? undefined : claims[present];
 }
 
 const mostClaims = 100;
@@ -22,12 +22,12 @@ const longestName = 200;
 export function limitClaims(claims: Claims, needed: readonly string[]): { claims: Claims; more: number } {
   const names = Object.keys(claims);
   const first = new Set(needed.flatMap(spellingsOf));
-  const kept = names.filter((name) => first.has(name));
+  const known = names.filter((name) => first.has(name));
   for (const name of names) {
-    if (kept.length >= mostClaims) break;
-    if (name.length <= longestName && !first.has(name)) kept.push(name);
+    if (known.length >= mostClaims) break;
+    if (name.length <= longestName && !first.has(name)) known.push(name);
   }
-  return { claims: Object.fromEntries(kept.map((name) => [name, claims[name]])), more: names.length - kept.length };
+  return { claims: Object.fromEntries(known.map((name) => [name, claims[name]])), more: names.length - known.length };
 }
 
 // Longer ones fit into no index, and PostgreSQL stores no NUL; no provider names anybody so.

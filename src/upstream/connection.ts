@@ -80,8 +80,8 @@ const present = ({ clientSecret, ...row }: Row): Connection => ({
 });
 
 export async function findConnection({ prisma }: RecordStore, id: ConnectionId): Promise<Connection | null> {
-  const found = await prisma.upstreamConnection.findUnique({ where: { id }, omit: omitted });
-  return found && present(found);
+  const connection = await prisma.upstreamConnection.findUnique({ where: { id }, omit: omitted });
+  return connection && present(connection);
 }
 
 export const lockConnection = makeRowLock("upstreamConnection", "id", "upstream.lockConnection");
@@ -113,8 +113,13 @@ export async function listConnections({ prisma }: RecordStore, of: ListedConnect
     ],
     ...(after !== undefined && { id: { gt: after } }),
   };
-  const found = await prisma.upstreamConnection.findMany({ where, orderBy: { id: "asc" }, take: limit, omit: omitted });
-  return found.map(present);
+  const connections = await prisma.upstreamConnection.findMany({
+    where,
+    orderBy: { id: "asc" },
+    take: limit,
+    omit: omitted,
+  });
+  return connections.map(present);
 }
 
 /** What is typed at the provider. */

@@ -86,9 +86,9 @@ export function makeContact(deps: ContactDeps): Contact {
     const metadata = await readMetadata(fetch, { issuer: of.issuer, allowHttp });
     refuseOtherHost(of, metadata);
     const keys = await readKeys(fetch, metadata);
-    const found = findJsonFault({ ...metadata, ...keys });
-    if (found !== null)
-      throw new UpstreamError("INVALID_RESPONSE", `${found.path.join("/")} of the provider ${found.fault}`);
+    const fault = findJsonFault({ ...metadata, ...keys });
+    if (fault !== null)
+      throw new UpstreamError("INVALID_RESPONSE", `${fault.path.join("/")} of the provider ${fault.fault}`);
     const now = clock();
     const texts = { metadata: JSON.stringify(metadata), keys: JSON.stringify(keys) };
     await store(db.pool, { id: of.id, issuer: of.issuer, ...texts, now, refreshAt: addDays(now, 1) });

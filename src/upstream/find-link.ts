@@ -60,9 +60,9 @@ export async function findPersonOf(
   const refuse = (code: AccountRefusal, matches = 0): Found => ({ kind: "refused", code, matches, value });
   // Checked before the link, because the account may have moved to another school since it was linked.
   if (!isOfSchool(account.claims, connection)) return refuse("OTHER_SCHOOL");
-  const asked = { ...toRuleParameters(connection), schoolId, groupIds, value, now };
+  const params = { ...toRuleParameters(connection), schoolId, groupIds, value, now };
   const { issuer, subject } = account;
-  const [linked] = await findLinked(db, { ...asked, connectionId, issuer, subject });
+  const [linked] = await findLinked(db, { ...params, connectionId, issuer, subject });
   if (linked !== undefined) {
     const refusal = refusalOf(linked) ?? (await findContradiction(db, { connection, linked, value }));
     return refusal === null ? { kind: "linked", facts: linked } : refuse(refusal);
@@ -70,7 +70,7 @@ export async function findPersonOf(
   if (value === null) return refuse(ruleClaim === null ? "NOBODY_MATCHES" : "CLAIM_MISSING");
   const [match] = await findMatches(db, { schoolId, values: [value], rule: connection });
   if (match!.count !== 1) return refuse(match!.count === 0 ? "NOBODY_MATCHES" : "SEVERAL_MATCH", match!.count);
-  const facts = await findPersonFacts(db, { ...asked, personId: match!.personIds[0]! });
+  const facts = await findPersonFacts(db, { ...params, personId: match!.personIds[0]! });
   if (facts === null) return refuse("NOBODY_MATCHES");
   const refusal = refusalOf(facts);
   if (refusal !== null) return refuse(refusal, 1);

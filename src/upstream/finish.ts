@@ -57,9 +57,9 @@ function findFewerScopes(
 ): readonly string[] | null {
   if (params.get("error") !== "invalid_scope") return null;
   const { scopeSteps } = profiles[profile];
-  const asked = scopeSteps.findIndex((step) => step.join(" ") === trip.scopes.join(" "));
+  const nth = scopeSteps.findIndex((step) => step.join(" ") === trip.scopes.join(" "));
   // Scopes that were typed by hand are given up for the first step that asks for fewer.
-  return scopeSteps.find((step, index) => (asked === -1 ? step.length < trip.scopes.length : index > asked)) ?? null;
+  return scopeSteps.find((step, index) => (nth === -1 ? step.length < trip.scopes.length : index > nth)) ?? null;
 }
 
 async function readTokens(
@@ -140,13 +140,13 @@ async function signIn(
   const [sub, sid] = [readText(tokens.idClaims, "sub"), readText(tokens.idClaims, "sid")];
   if (sub === null) throw new UpstreamError("INVALID_RESPONSE", "the sub of the ID token is unusable");
   const account: Account = { issuer, subject: subject ?? sub, claims };
-  const found: Found =
+  const person: Found =
     subject === null
       ? { kind: "refused", code: "CLAIM_MISSING", matches: 0, value: null }
       : refuseUnconfirmed(connection, await findPersonOf(db.pool, { connection, account, now }), claims);
-  if (found.kind === "refused") return refuse(deps, { connection, account, found, back });
-  let { facts } = found;
-  if (found.kind === "new") await linkByRule(db, { connection, account, facts, now, requestId });
+  if (person.kind === "refused") return refuse(deps, { connection, account, found: person, back });
+  let { facts } = person;
+  if (person.kind === "new") await linkByRule(db, { connection, account, facts, now, requestId });
   if (facts.generation === null) {
     const again = await findPersonOf(db.pool, { connection, account, now });
     if (again.kind !== "linked" || again.facts.generation === null) throw new UpstreamError("EXPIRED", "no user name");
@@ -171,9 +171,9 @@ async function signIn(
 }
 
 /** The holder of a set-up link may have entered a provider of their own, where they can sign in as anybody. */
-const refuseUnconfirmed = (connection: Known, found: Found, claims: Claims): Found =>
-  found.kind === "refused" || connection.confirmedForStaff || !found.facts.isStaff
-    ? found
+const refuseUnconfirmed = (connection: Known, person: Found, claims: Claims): Found =>
+  person.kind === "refused" || connection.confirmedForStaff || !person.facts.isStaff
+    ? person
     : { kind: "refused", code: "NOT_CONFIRMED", matches: 1, value: readRuleValue(claims, connection) };
 
 /** Values of `acr` that mean several factors; `amr` says it with "mfa" (RFC 8176). */
@@ -192,9 +192,9 @@ type Refusing = { connection: Known; account: Account; found: Extract<Found, { k
 
 async function refuse(
   { db, encryptionKeys }: RoundTripDeps,
-  { connection, account, found, back: { at: now } }: Refusing,
+  { connection, account, found: person, back: { at: now } }: Refusing,
 ): Promise<never> {
-  const { code, matches, value } = found;
+  const { code, matches, value } = person;
   const refused = { connection, account, matches, value, now };
   const isUnknown = code === "NOBODY_MATCHES" && matches === 0;
   const makesGuests = connection.createsGuests && connection.confirmedForStaff;

@@ -15,8 +15,8 @@ export const promptOf = ({ profile }: Profiled, { prompt }: Asked): string | und
   prompt === undefined ? undefined : profiles[profile].promptForAnother;
 
 /** Sent with `prompt=login` too: it makes the provider say when the person signed in, and a browser can remove both. */
-export const maxAgeOf = ({ profile }: Profiled, asked: Asked): number | undefined =>
-  asked.maxAge ?? (profiles[profile].tellsAuthTime ? allowedAge(asked) : undefined);
+export const maxAgeOf = ({ profile }: Profiled, request: Asked): number | undefined =>
+  request.maxAge ?? (profiles[profile].tellsAuthTime ? allowedAge(request) : undefined);
 
 /** Errors: INVALID_RESPONSE for a sign-in that is older than what was asked for, or does not say when it was. */
 export function refuseOldSignIn(connection: Profiled, idClaims: Claims, trip: RoundTrip, now: Date): void {

@@ -25,7 +25,7 @@ export async function listLinks(
   of: { connectionId?: ConnectionId; personId?: PersonId; after?: PersonId | undefined; limit: number },
 ): Promise<Link[]> {
   const { connectionId, personId, after, limit } = of;
-  const found = await prisma.upstreamLink.findMany({
+  const links = await prisma.upstreamLink.findMany({
     where: {
       ...(connectionId !== undefined && { connectionId }),
       ...(personId !== undefined && { personId }),
@@ -38,7 +38,7 @@ export async function listLinks(
     orderBy: [{ personId: "asc" }, { connectionId: "asc" }],
     take: limit,
   });
-  return found.map(({ connection, person, ...link }) => ({
+  return links.map(({ connection, person, ...link }) => ({
     ...link,
     connectionId: link.connectionId as ConnectionId,
     connectionName: connection.name,
@@ -63,8 +63,8 @@ export async function linkByHandIn(
     throw refusalNotFound();
   const { id: connectionId, schoolId } = row.connection;
   const school = schoolId as SchoolId;
-  const asked = { ...toRuleParameters(row.connection), schoolId: school, groupIds: [], value: null, now: origin.at };
-  const facts = await findPersonFacts(tx, { ...asked, personId });
+  const params = { ...toRuleParameters(row.connection), schoolId: school, groupIds: [], value: null, now: origin.at };
+  const facts = await findPersonFacts(tx, { ...params, personId });
   if (facts === null || refusalOf(facts) === "NOBODY_MATCHES")
     throw new AppError("not_found", "person_not_found", "The person does not exist.");
   const { issuer, subject } = details;
@@ -91,16 +91,16 @@ export async function unlinkIn(
   origin: Origin,
 ): Promise<void> {
   const where = { connectionId, personId };
-  const found = await tx.prisma.upstreamLink.findFirst({
+  const link = await tx.prisma.upstreamLink.findFirst({
     where,
     select: { connection: { select: { schoolId: true } } },
   });
   const { count } = await tx.prisma.upstreamLink.deleteMany({ where });
-  if (found === null || count === 0)
+  if (link === null || count === 0)
     throw new AppError("not_found", "upstream_link_not_found", "The person has no link with this login.");
   await endSessionsIn(tx, where, origin.at);
   // What the account brought says whom it belonged to.
   await tx.prisma.upstreamRecentSignIn.deleteMany({ where });
-  const { schoolId } = found.connection;
+  const { schoolId } = link.connection;
   await recordAudit(tx, { ...origin, action: "upstream_unlinked", personId, schoolId, detail: { connectionId } });
 }

@@ -22,17 +22,17 @@ export async function readMetadata(
   fetch: CustomFetch,
   { issuer, allowHttp }: { issuer: string; allowHttp: boolean },
 ): Promise<Metadata> {
-  const found = await readJson(fetch, `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
-  if (found["issuer"] !== issuer)
+  const metadata = await readJson(fetch, `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
+  if (metadata["issuer"] !== issuer)
     throw new UpstreamError("INVALID_RESPONSE", "the discovery document names another issuer");
   const endpoint = (name: string): string => {
-    const value = found[name];
+    const value = metadata[name];
     if (typeof value !== "string" || !isEndpoint(value, allowHttp))
       throw new UpstreamError("INVALID_RESPONSE", `the discovery document has no usable ${name}`);
     return value;
   };
   const optional = (name: "userinfo_endpoint" | "end_session_endpoint") =>
-    found[name] === undefined || found[name] === null ? {} : { [name]: endpoint(name) };
+    metadata[name] === undefined || metadata[name] === null ? {} : { [name]: endpoint(name) };
   return {
     issuer,
     authorization_endpoint: endpoint("authorization_endpoint"),
@@ -40,8 +40,8 @@ export async function readMetadata(
     jwks_uri: endpoint("jwks_uri"),
     ...optional("userinfo_endpoint"),
     ...optional("end_session_endpoint"),
-    authorization_response_iss_parameter_supported: found["authorization_response_iss_parameter_supported"] === true,
-    id_token_signing_alg_values_supported: readAlgorithms(found["id_token_signing_alg_values_supported"]),
+    authorization_response_iss_parameter_supported: metadata["authorization_response_iss_parameter_supported"] === true,
+    id_token_signing_alg_values_supported: readAlgorithms(metadata["id_token_signing_alg_values_supported"]),
   };
 }
 
@@ -82,10 +82,10 @@ async function readJson(fetch: CustomFetch, address: string): Promise<Record<str
   const bytes = Buffer.from(await answer.arrayBuffer());
   const excess = findJsonExcess(bytes, mostValues);
   if (excess !== null) throw new UpstreamError("INVALID_RESPONSE", `${new URL(address).pathname} ${excess}`);
-  const found = parseJson(bytes.toString());
-  if (typeof found !== "object" || found === null || Array.isArray(found))
+  const keySet = parseJson(bytes.toString());
+  if (typeof keySet !== "object" || keySet === null || Array.isArray(keySet))
     throw new UpstreamError("INVALID_RESPONSE", `${new URL(address).pathname} is not a JSON object`);
-  return found as Record<string, unknown>;
+  return keySet as Record<string, unknown>;
 }
 
 function parseJson(text: string): unknown {

@@ -25,10 +25,10 @@ type Of = Asked & Pick<Connection, "schoolId" | "profile" | "schoolClaim" | "sch
 type Tried = { claims: Claims; personId: PersonId | null };
 
 /** What a rule would do with the roster and with the sign-ins that are remembered. Errors: not_found. */
-export async function previewRule(db: PrismaDb, asked: Asked, keys: EncryptionKeys): Promise<RulePreview> {
+export async function previewRule(db: PrismaDb, query: Asked, keys: EncryptionKeys): Promise<RulePreview> {
   const store = storeOf(db);
-  const { connectionId, rule, groupIds } = asked;
-  const found = await db.prisma.upstreamConnection.findUnique({
+  const { connectionId, rule, groupIds } = query;
+  const connection = await db.prisma.upstreamConnection.findUnique({
     where: { id: connectionId },
     select: {
       schoolId: true,
@@ -39,14 +39,14 @@ export async function previewRule(db: PrismaDb, asked: Asked, keys: EncryptionKe
       refusals: { orderBy: { lastAt: "desc" }, take: 200 },
     },
   });
-  if (found === null) throw connectionNotFound();
-  const { profile, schoolClaim, schoolValue } = found;
-  const of = { ...asked, schoolId: found.schoolId as SchoolId, profile, schoolClaim, schoolValue };
-  const recent = found.recent.flatMap((row): Tried[] => {
+  if (connection === null) throw connectionNotFound();
+  const { profile, schoolClaim, schoolValue } = connection;
+  const of = { ...query, schoolId: connection.schoolId as SchoolId, profile, schoolClaim, schoolValue };
+  const recent = connection.recent.flatMap((row): Tried[] => {
     const opened = openJson<Recent>(keys, recentPurpose(connectionId, row.place), row.claims);
     return opened === null ? [] : [{ claims: opened.claims, personId: row.personId as PersonId }];
   });
-  const refused = found.refusals.flatMap((row): Tried[] => {
+  const refused = connection.refusals.flatMap((row): Tried[] => {
     const opened = openDetails(keys, row);
     return opened === null ? [] : [{ claims: opened.claims, personId: null }];
   });
@@ -81,7 +81,7 @@ async function tryRule(
   const values = tried.map(({ claims }) => readRuleValue(claims, { profile, ruleClaim }));
   // A value that is empty matches nobody, as a claim that is absent.
   const matches = await findMatches(db, { schoolId, values: values.map((value) => value ?? ""), rule });
-  const asked = { ...toRuleParameters(rule), schoolId, groupIds, value: null, now };
+  const params = { ...toRuleParameters(rule), schoolId, groupIds, value: null, now };
   const outcomes: Outcome[] = [];
   for (const [index, { count, personIds }] of matches.entries()) {
     const value = values[index];
@@ -89,7 +89,7 @@ async function tryRule(
     else if (value === null) outcomes.push({ code: ruleClaim === null ? "NOBODY_MATCHES" : "CLAIM_MISSING" });
     else if (count !== 1) outcomes.push({ code: count === 0 ? "NOBODY_MATCHES" : "SEVERAL_MATCH" });
     else {
-      const facts = await findPersonFacts(db, { ...asked, personId: personIds[0]! });
+      const facts = await findPersonFacts(db, { ...params, personId: personIds[0]! });
       const code = facts === null ? "NOBODY_MATCHES" : refusalOf(facts);
       outcomes.push(code === null ? personIds[0]! : { code });
     }

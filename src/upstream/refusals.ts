@@ -125,16 +125,16 @@ export async function listRefusals(
   keys: EncryptionKeys,
 ): Promise<Refusal[]> {
   const { connectionId, code: only, after, limit } = of;
-  const found = await prisma.upstreamRefusal.findMany({
+  const refusals = await prisma.upstreamRefusal.findMany({
     where: { connectionId, ...(only !== undefined && { code: only }) },
     orderBy: [{ lastAt: "desc" }, { id: "desc" }],
     take: limit,
     ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
   });
-  return found.map((row) => {
-    const { claims: _claims, issuer: _issuer, ...shown } = openDetails(keys, row) ?? unreadable;
+  return refusals.map((row) => {
+    const { claims: _claims, issuer: _issuer, ...details } = openDetails(keys, row) ?? unreadable;
     const { id, code, firstAt, lastAt, tries } = row;
-    return { id: id as RefusalId, connectionId, code: code as AccountRefusal, firstAt, lastAt, tries, ...shown };
+    return { id: id as RefusalId, connectionId, code: code as AccountRefusal, firstAt, lastAt, tries, ...details };
   });
 }
 
@@ -151,13 +151,13 @@ export async function dismissRefusalIn(
   origin: Origin,
 ): Promise<void> {
   const where = { id, connectionId };
-  const found = await prisma.upstreamRefusal.findFirst({
+  const refusal = await prisma.upstreamRefusal.findFirst({
     where,
     select: { code: true, connection: { select: { schoolId: true } } },
   });
-  if (found === null) throw refusalNotFound();
+  if (refusal === null) throw refusalNotFound();
   await prisma.upstreamRefusal.deleteMany({ where });
-  const { code, connection } = found;
+  const { code, connection } = refusal;
   const detail = { connectionId, code };
   await recordAudit(
     { prisma },

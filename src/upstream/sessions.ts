@@ -67,11 +67,11 @@ export async function findIdToken(
   id: UpstreamSessionId,
   keys: EncryptionKeys,
 ): Promise<{ connectionId: ConnectionId; idToken: string } | null> {
-  const found = await prisma.upstreamSession.findUnique({
+  const session = await prisma.upstreamSession.findUnique({
     where: { id, endedAt: null },
     select: { connectionId: true, idToken: true },
   });
-  if (found === null || found.idToken === null) return null;
-  const idToken = openJson<string>(keys, idTokenPurpose(id), found.idToken);
-  return idToken === null ? null : { connectionId: found.connectionId as ConnectionId, idToken };
+  if (session === null || session.idToken === null) return null;
+  const idToken = openJson<string>(keys, idTokenPurpose(id), session.idToken);
+  return idToken === null ? null : { connectionId: session.connectionId as ConnectionId, idToken };
 }

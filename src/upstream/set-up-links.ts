@@ -55,7 +55,7 @@ export async function createSetUpLinkIn(
   return { id, token, expiresAt };
 }
 
-const shown = {
+const linkFields = {
   id: true,
   connectionId: true,
   createdAt: true,
@@ -65,7 +65,10 @@ const shown = {
   connection: { select: { schoolId: true } },
 } satisfies Prisma.UpstreamSetUpLinkSelect;
 
-const present = ({ connection, ...row }: Prisma.UpstreamSetUpLinkGetPayload<{ select: typeof shown }>): SetUpLink => ({
+const present = ({
+  connection,
+  ...row
+}: Prisma.UpstreamSetUpLinkGetPayload<{ select: typeof linkFields }>): SetUpLink => ({
   ...row,
   id: row.id as SetUpLinkId,
   connectionId: row.connectionId as ConnectionId,
@@ -79,7 +82,7 @@ export async function listSetUpLinks(
   at: Date,
 ): Promise<SetUpLink[]> {
   const where = { connectionId, expiresAt: { gt: at } };
-  return (await prisma.upstreamSetUpLink.findMany({ where, select: shown, orderBy: { id: "desc" } })).map(present);
+  return (await prisma.upstreamSetUpLink.findMany({ where, select: linkFields, orderBy: { id: "desc" } })).map(present);
 }
 
 const usableAt = (at: Date) => ({ closedAt: null, expiresAt: { gt: at } });
@@ -96,8 +99,8 @@ export async function openSetUpLink(
 }
 
 async function findLink({ prisma }: RecordStore, where: Prisma.UpstreamSetUpLinkWhereInput): Promise<SetUpLink | null> {
-  const found = await prisma.upstreamSetUpLink.findFirst({ where, select: shown });
-  return found && present(found);
+  const link = await prisma.upstreamSetUpLink.findFirst({ where, select: linkFields });
+  return link && present(link);
 }
 
 /** As `openSetUpLink`, for the pages after the first. */
@@ -108,10 +111,10 @@ export const findSetUpLink = (
 
 /** Errors: not_found set_up_link_not_found. */
 export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin: Origin): Promise<void> {
-  const found = await findLink(tx, { id, closedAt: null });
-  if (found === null) throw new AppError("not_found", "set_up_link_not_found", "The set-up link is not open.");
+  const link = await findLink(tx, { id, closedAt: null });
+  if (link === null) throw new AppError("not_found", "set_up_link_not_found", "The set-up link is not open.");
   await tx.prisma.upstreamSetUpLink.update({ where: { id }, data: { closedAt: origin.at, tested: null } });
-  const { connectionId, schoolId } = found;
+  const { connectionId, schoolId } = link;
   const detail = { connectionId, setUpLinkId: id };
   await recordAudit(tx, { ...origin, action: "set_up_link_closed", schoolId, detail });
 }
@@ -142,7 +145,7 @@ const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;
 /** An earlier version kept no `moreClaims`. */
 type Kept = Omit<TestedSignIn, "moreClaims"> & { moreClaims?: number; arrived: Claims };
 
-const asked = {
+const connectionFields = {
   id: true,
   schoolId: true,
   profile: true,
@@ -166,20 +169,20 @@ export async function keepTestedSignIn(
 ): Promise<void> {
   const { id, connection, tested, claims } = params;
   const { at, scopes } = tested;
-  const kept: Kept = { ...tested, arrived: keepClaims(claims) };
+  const test: Kept = { ...tested, arrived: keepClaims(claims) };
   await withPrismaTransaction(db, async (tx) => {
     const { upstreamConnection, upstreamSetUpLink } = tx.prisma;
     await lockConnection(tx, connection.id);
-    const found = await findConnection(tx, connection.id);
+    const current = await findConnection(tx, connection.id);
     const where = { id, connectionId: connection.id, closedAt: null };
-    const mentions = await findMentions(tx, kept);
+    const mentions = await findMentions(tx, test);
     const { count } = await upstreamSetUpLink.updateMany({
       where,
-      data: { tested: sealJson(keys, purposeOf(id), kept), mentions },
+      data: { tested: sealJson(keys, purposeOf(id), test), mentions },
     });
-    if (found === null || count === 0 || ends("test", connection, found))
+    if (current === null || count === 0 || ends("test", connection, current))
       throw new UpstreamError("EXPIRED", "the set-up link was closed or the connection has changed");
-    const confirmedForStaff = found.confirmedForStaff && !ends("confirmation", found, { ...found, scopes });
+    const confirmedForStaff = current.confirmedForStaff && !ends("confirmation", current, { ...current, scopes });
     const data = { testedAt: at, scopes, confirmedForStaff, lastSuccessAt: at, failingSince: null };
     await upstreamConnection.update({ where: { id: connection.id }, data });
   });
@@ -191,15 +194,15 @@ export async function findTestedSignIn(
   id: SetUpLinkId,
   keys: EncryptionKeys,
 ): Promise<TestedSignIn | null> {
-  const found = await db.prisma.upstreamSetUpLink.findFirst({
+  const link = await db.prisma.upstreamSetUpLink.findFirst({
     where: { id, closedAt: null, tested: { not: null } },
-    select: { tested: true, connection: { select: asked } },
+    select: { tested: true, connection: { select: connectionFields } },
   });
-  const kept = found && openJson<Kept>(keys, purposeOf(id), found.tested!);
-  if (!kept) return null;
-  const { arrived: claims, ...tested } = kept;
-  const at = new Date(kept.at);
-  const { id: connectionId, schoolId, groupIds, ...rule } = found.connection;
+  const test = link && openJson<Kept>(keys, purposeOf(id), link.tested!);
+  if (!test) return null;
+  const { arrived: claims, ...tested } = test;
+  const at = new Date(test.at);
+  const { id: connectionId, schoolId, groupIds, ...rule } = link.connection;
   const ids = { id: connectionId as ConnectionId, schoolId: schoolId as SchoolId, groupIds: groupIds as GroupId[] };
   const { moreClaims = 0 } = tested;
   return {

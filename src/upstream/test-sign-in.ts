@@ -41,14 +41,14 @@ export async function reportTest(
 ): Promise<TestedSignIn> {
   let size = 0;
   const all = Object.entries(claims).map(([name, value]) => ({ name, values: shownOf(value) }));
-  const shown = all.filter(({ values }) => (size += values.join().length) <= mostShown);
+  const fitting = all.filter(({ values }) => (size += values.join().length) <= mostShown);
   return {
     at,
     issuer,
     subject,
     scopes: [...scopes],
-    claims: shown,
-    moreClaims: moreClaims + all.length - shown.length,
+    claims: fitting,
+    moreClaims: moreClaims + all.length - fitting.length,
     ...(await tryRules(db, connection, { issuer, subject, claims, now: at })),
   };
 }
@@ -70,8 +70,8 @@ const mostShown = 40_000;
 
 function shownOf(value: unknown): string[] {
   const texts = textsOf(Array.isArray(value) ? value.slice(0, mostValues) : value);
-  const shown = texts.length > 0 || Array.isArray(value) ? texts : [JSON.stringify(value)];
-  return shown.map((text) => text.slice(0, longestValue));
+  const values = texts.length > 0 || Array.isArray(value) ? texts : [JSON.stringify(value)];
+  return values.map((text) => text.slice(0, longestValue));
 }
 
 async function matchOf(
@@ -80,9 +80,9 @@ async function matchOf(
   { issuer, subject, claims, now }: Account & { now: Date },
 ): Promise<TestedSignIn["match"]> {
   if (subject === null) return { kind: "refused", code: "CLAIM_MISSING", matches: 0 };
-  const found = await findPersonOf(db, { connection, account: { issuer, subject, claims }, now });
-  const refused = found.kind === "refused" ? { kind: found.kind, code: found.code, matches: found.matches } : null;
-  const personId = found.kind === "refused" ? await findOnly(db, connection, found) : found.facts.personId;
+  const match = await findPersonOf(db, { connection, account: { issuer, subject, claims }, now });
+  const refused = match.kind === "refused" ? { kind: match.kind, code: match.code, matches: match.matches } : null;
+  const personId = match.kind === "refused" ? await findOnly(db, connection, match) : match.facts.personId;
   if (personId === null) return refused!;
   const select = { firstFull: true, firstCall: true, last: true };
   const person = await db.prisma.person.findUnique({ where: { id: personId }, select });
@@ -123,19 +123,19 @@ async function suggestRules(
   { schoolId, profile, normalisations }: Asked,
   claims: Claims,
 ): Promise<Suggestion[]> {
-  const kept = keepClaims(claims);
-  const known = profiles[profile].ruleClaims.filter((name) => Object.hasOwn(kept, name));
-  const named = [...new Set([...known, ...Object.keys(kept)])]
+  const readable = keepClaims(claims);
+  const known = profiles[profile].ruleClaims.filter((name) => Object.hasOwn(readable, name));
+  const named = [...new Set([...known, ...Object.keys(readable)])]
     .filter((name) => !isAddress(name) && readText(claims, name) !== null)
     .slice(0, mostTried);
   const values = named.map((name) => readText(claims, name)!);
-  const found = await Promise.all(
+  const results = await Promise.all(
     ruleFields.map(async (field) => {
       const matches = await findMatches(db, { schoolId, values, rule: { ruleField: field, normalisations } });
       return matches.map(({ count }, index) => ({ claim: named[index]!, field, matches: count }));
     }),
   );
-  return found
+  return results
     .flat()
     .filter(({ matches }) => matches > 0)
     .sort((a, b) => a.matches - b.matches);

@@ -173,10 +173,10 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
       }
     },
     async logoutUrlOf(sessionId, { state }) {
-      const found = await findIdToken(db, sessionId, encryptionKeys);
-      const row = found && (await contact.find(found.connectionId));
+      const idToken = await findIdToken(db, sessionId, encryptionKeys);
+      const row = idToken && (await contact.find(idToken.connectionId));
       if (
-        found === null ||
+        idToken === null ||
         row === null ||
         !row.endsUpstreamSession ||
         row.metadata?.end_session_endpoint === undefined
@@ -189,7 +189,7 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
       });
       if (connection === null) return null;
       return endSessionUrl(connection, callsTo(connection.id), {
-        id_token_hint: found.idToken,
+        id_token_hint: idToken.idToken,
         post_logout_redirect_uri: addressesOf(issuerUrl, connection.id).postLogoutRedirectUri,
         ...(state !== undefined && { state }),
       });

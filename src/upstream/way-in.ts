@@ -48,8 +48,8 @@ export const listWaysIn = (db: Queryable, schoolId: SchoolId): Promise<WayIn[]> 
 const defaults: WayInSettings = { linkName: null, localPasswords: true, emergencyUntil: null };
 
 export async function findWayInSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<WayInSettings> {
-  const found = await prisma.schoolWayIn.findUnique({ where: { schoolId }, omit: { schoolId: true } });
-  return found ?? defaults;
+  const wayIn = await prisma.schoolWayIn.findUnique({ where: { schoolId }, omit: { schoolId: true } });
+  return wayIn ?? defaults;
 }
 
 /** Whether the people at home in the school may sign in with a password now. */
@@ -140,11 +140,11 @@ export async function findSchoolsByWords({ pool }: Pick<PrismaDb, "pool">, text:
 }
 
 export async function findSchoolByLinkName({ prisma }: RecordStore, linkName: string): Promise<FoundSchool | null> {
-  const found = await prisma.schoolWayIn.findUnique({
+  const wayIn = await prisma.schoolWayIn.findUnique({
     where: { linkName },
     select: { schoolId: true, school: { select: { name: true, city: true } } },
   });
-  return found && { schoolId: found.schoolId as SchoolId, ...found.school, linkName };
+  return wayIn && { schoolId: wayIn.schoolId as SchoolId, ...wayIn.school, linkName };
 }
 
 /** A login of the school's own. Times are ISO texts. */

@@ -127,7 +127,7 @@ export async function sendTestEventIn(
 }
 
 const d = table("webhookDelivery", "d");
-const asked = table("webhookDelivery", "asked");
+const askedDelivery = table("webhookDelivery", "asked");
 
 const repeatDeliveries = makeRun<{ ids: readonly string[]; now: Date }>(
   ({ ids, now }) => sql`
@@ -139,11 +139,11 @@ const repeatDeliveries = makeRun<{ ids: readonly string[]; now: Date }>(
     finishedAt: sql`NULL`,
   })}
   FROM (
-    SELECT ${asked.id}, ${asked.endpointId}, ${asked.subjectId},
-      row_number() OVER (PARTITION BY ${asked.subjectId} ORDER BY ${asked.id}) = 1 AS leads
-    FROM ${asked} WHERE ${asked.id} = ANY (${ids}) AND ${asked.state} <> 'PENDING') asked
-  ${joinFirst(asked)}
-  WHERE ${d.id} = ${asked.id}`,
+    SELECT ${askedDelivery.id}, ${askedDelivery.endpointId}, ${askedDelivery.subjectId},
+      row_number() OVER (PARTITION BY ${askedDelivery.subjectId} ORDER BY ${askedDelivery.id}) = 1 AS leads
+    FROM ${askedDelivery} WHERE ${askedDelivery.id} = ANY (${ids}) AND ${askedDelivery.state} <> 'PENDING') asked
+  ${joinFirst(askedDelivery)}
+  WHERE ${d.id} = ${askedDelivery.id}`,
 );
 
 type Repetition = { endpointId: string; ids: readonly string[] };

@@ -85,17 +85,17 @@ export async function listBatches(
   db: RecordStore,
   { schoolId, caller, now, id, after, limit }: Own & { id?: BatchId; after?: string | undefined; limit: number },
 ): Promise<CountedBatch[]> {
-  const found = await db.prisma.credentialBatch.findMany({
+  const batches = await db.prisma.credentialBatch.findMany({
     where: { schoolId, caller, expiresAt: { gt: now }, AND: [id ? { id } : {}, after ? { id: { lt: after } } : {}] },
     omit: { encrypted: true },
     include: { _count: { select: { people: true } } },
     orderBy: { id: "desc" },
     take: limit,
   });
-  const isPrepared = { batchId: { in: found.map((batch) => batch.id) }, encrypted: { not: null } };
+  const isPrepared = { batchId: { in: batches.map((batch) => batch.id) }, encrypted: { not: null } };
   const counts = await db.prisma.credentialBatchPerson.groupBy({ by: "batchId", where: isPrepared, _count: true });
   const prepared = new Map(counts.map((count) => [count.batchId, count._count]));
-  return found.map(({ _count, ...batch }) => {
+  return batches.map(({ _count, ...batch }) => {
     const { people } = _count;
     return { ...batch, people, prepared: batch.handedOutAt === null ? (prepared.get(batch.id) ?? 0) : people };
   });
@@ -103,9 +103,9 @@ export async function listBatches(
 
 /** Errors: not_found credential_batch_not_found, also if somebody else started it. */
 export async function getBatch(db: RecordStore, batch: Own & { id: BatchId }): Promise<CountedBatch> {
-  const [found] = await listBatches(db, { ...batch, limit: 1 });
-  if (found === undefined) throw batchUnknown();
-  return found;
+  const [made] = await listBatches(db, { ...batch, limit: 1 });
+  if (made === undefined) throw batchUnknown();
+  return made;
 }
 
 export async function deleteBatch({ prisma }: RecordStore, id: BatchId): Promise<void> {
@@ -174,7 +174,7 @@ export async function closeBatchIn(tx: Transaction, batch: HandedOut): Promise<v
 export async function openHandedOut({ prisma }: RecordStore, batch: Sealed & Pick<HandedOut, "key">): Promise<unknown> {
   const { id, key } = batch;
   const where = { id, handedOutKey: key ?? null };
-  const found = key === undefined ? null : await prisma.credentialBatch.findUnique({ where });
-  if (!found?.encrypted) throw batchFetched();
-  return unsealJson(batch, document, found.encrypted);
+  const stored = key === undefined ? null : await prisma.credentialBatch.findUnique({ where });
+  if (!stored?.encrypted) throw batchFetched();
+  return unsealJson(batch, document, stored.encrypted);
 }

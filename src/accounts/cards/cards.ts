@@ -63,17 +63,17 @@ export async function revokeCardsIn(tx: Transaction, revoked: Revoked, origin: O
 async function revokeIn(tx: Transaction, { schoolId, personIds, id }: Revoked, origin: Origin): Promise<AuditLine[]> {
   const among = { ...(personIds && { personId: { in: [...personIds] } }), ...(id && { id }) };
   const where = { schoolId, revokedAt: null, ...among } satisfies Prisma.LoginCardWhereInput;
-  const found = await tx.prisma.loginCard.findMany({ where, select: { id: true, personId: true } });
-  const ids = found.map((card) => card.id);
+  const cards = await tx.prisma.loginCard.findMany({ where, select: { id: true, personId: true } });
+  const ids = cards.map((card) => card.id);
   await tx.prisma.loginCard.updateMany({
     where: { id: { in: ids }, revokedAt: null },
     data: { revokedAt: origin.at },
   });
   const line = { ...origin, action: "login_card_revoked" as const, schoolId };
-  return found.map((card) => ({ ...line, personId: card.personId, detail: { cardId: card.id } }));
+  return cards.map((card) => ({ ...line, personId: card.personId, detail: { cardId: card.id } }));
 }
 
-const shown = {
+const cardFields = {
   id: true,
   personId: true,
   secondStep: true,
@@ -97,7 +97,7 @@ export async function listCards(
   { prisma }: RecordStore,
   { schoolId, personId, id, taughtBy, after, limit }: CardFilter,
 ) {
-  const found = await prisma.loginCard.findMany({
+  const cards = await prisma.loginCard.findMany({
     where: {
       schoolId,
       ...(personId && { personId }),
@@ -107,11 +107,11 @@ export async function listCards(
         ...(taughtBy && { memberships: { some: taughtIn(taughtBy) } }),
       },
     },
-    select: shown,
+    select: cardFields,
     orderBy: { id: "desc" },
     take: limit,
   });
-  return found.map(({ affiliation: { person }, ...card }) => ({ ...card, name: personNameOf(person) }));
+  return cards.map(({ affiliation: { person }, ...card }) => ({ ...card, name: personNameOf(person) }));
 }
 
 export type CardRefusalReason = StoredRefusal;

@@ -65,8 +65,8 @@ export async function createClassListIn(
 }
 
 export async function findClassListEnd({ prisma }: RecordStore, groupId: GroupId, now: Date): Promise<Date | null> {
-  const found = await prisma.classList.findUnique({ where: { groupId, endsAt: { gt: now } } });
-  return found?.endsAt ?? null;
+  const opened = await prisma.classList.findUnique({ where: { groupId, endsAt: { gt: now } } });
+  return opened?.endsAt ?? null;
 }
 
 export async function endClassListIn(tx: Transaction, { groupId, schoolId }: ClassOf, origin: Origin): Promise<void> {
@@ -167,10 +167,10 @@ type Device = { at: Date; address: string };
 async function findList(db: Db, wanted: Omit<Wanted, "now">, { at, address }: Device): Promise<OpenClassList | null> {
   const [row] = await findOpen(db.pool, { ...wanted, now: at });
   if (row === undefined) return null;
-  const { settings: settingsRow, ...found } = row;
+  const { settings: settingsRow, ...openList } = row;
   const settings = settingsFrom(settingsRow);
   const refusal = findCardRefusal({ ...settings, grades: null }, { grade: null, at, address });
-  return settings.classLists && refusal === null ? found : null;
+  return settings.classLists && refusal === null ? openList : null;
 }
 
 export const findOpenClassList = (db: Db, id: string, device: Device): Promise<OpenClassList | null> =>
@@ -195,10 +195,10 @@ export async function enterClassCode(
     .slice(0, 64)
     .toUpperCase()
     .replace(/[^0-9A-Z]/g, "");
-  const found = await findList(db, { id: null, codeHash: hashCode(keys.codes, code) }, device);
-  if (found === null) return { kind: "wrong" };
+  const list = await findList(db, { id: null, codeHash: hashCode(keys.codes, code) }, device);
+  if (list === null) return { kind: "wrong" };
   await giveTokensBack(db.pool, buckets);
-  return { kind: "open", list: found };
+  return { kind: "open", list: list };
 }
 
 /** Wrong pictures of all pupils in one lesson. */

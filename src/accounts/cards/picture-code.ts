@@ -80,9 +80,9 @@ export const pictureCodeOf = (personId: Sql): Sql => sql`coalesce((
 type PictureCode = { state: PictureCodeState; schoolId: SchoolId | null };
 
 export async function findPictureCode({ prisma }: RecordStore, personId: PersonId): Promise<PictureCode> {
-  const found = await prisma.pictureCode.findUnique({ where: { personId } });
-  if (found === null) return { state: "NONE", schoolId: null };
-  return { state: found.wrongTries < mostWrongTries ? "CHOSEN" : "LOCKED", schoolId: found.schoolId as SchoolId };
+  const code = await prisma.pictureCode.findUnique({ where: { personId } });
+  if (code === null) return { state: "NONE", schoolId: null };
+  return { state: code.wrongTries < mostWrongTries ? "CHOSEN" : "LOCKED", schoolId: code.schoolId as SchoolId };
 }
 
 const hashPictures = (key: Buffer, personId: PersonId, pictures: readonly CodePicture[]): Buffer =>

@@ -37,9 +37,9 @@ export type PlaceFilter = {
 /** Finds the people of a school who may get cards or passwords. `taughtBy` keeps only the students of a teacher. */
 export async function findCardPlaces(
   { prisma }: RecordStore,
-  asked: PlaceFilter & { schoolId: SchoolId; taughtBy?: PersonId },
+  filter: PlaceFilter & { schoolId: SchoolId; taughtBy?: PersonId },
 ): Promise<CardPlace[]> {
-  const { schoolId, personIds, groupIds, roles, lacks, taughtBy } = asked;
+  const { schoolId, personIds, groupIds, roles, lacks, taughtBy } = filter;
   const among: Prisma.AffiliationWhereInput[] = [];
   if (groupIds !== undefined)
     among.push({ memberships: { some: { groupId: { in: [...groupIds] }, role: "STUDENT" } } });

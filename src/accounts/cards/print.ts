@@ -33,8 +33,8 @@ export async function takePrint<T>(
   use: (content: unknown) => Promise<T>,
 ): Promise<T> {
   const where = { id, caller, createdAt: { gt: new Date(now.getTime() - keptSeconds * 1000) } };
-  const found = await prisma.cardPrint.findFirst({ where });
-  const plain = found && unseal(keys, purposeOf(id, caller), Buffer.from(found.encrypted));
+  const print = await prisma.cardPrint.findFirst({ where });
+  const plain = print && unseal(keys, purposeOf(id, caller), Buffer.from(print.encrypted));
   if (!plain) throw printUnknown();
   const made = await use(JSON.parse(plain.toString()));
   const { count } = await prisma.cardPrint.deleteMany({ where });

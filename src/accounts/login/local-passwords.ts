@@ -27,5 +27,5 @@ const selectMay = makeFindOne<{ mayUse: boolean | null }, Asked>(
   "find-may-use-password",
 );
 
-export const findMayUsePassword = async (db: Queryable, asked: Asked): Promise<boolean> =>
-  (await selectMay(db, asked)).mayUse === true;
+export const findMayUsePassword = async (db: Queryable, person: Asked): Promise<boolean> =>
+  (await selectMay(db, person)).mayUse === true;

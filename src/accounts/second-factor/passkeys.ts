@@ -41,11 +41,11 @@ export const userHandleOf = ({ secrets }: Pick<Deps, "secrets">, personId: Perso
   makeKeyMaker(secrets.secondFactor)("passkey user", personId);
 
 const listPasskeys = async ({ db }: Deps, personId: PersonId): Promise<{ id: string; transports: string[] }[]> => {
-  const found = await db.prisma.secondFactor.findMany({
+  const factors = await db.prisma.secondFactor.findMany({
     where: { personId, kind: "PASSKEY" },
     select: { credentialId: true, transports: true },
   });
-  return found.map(({ credentialId, transports }) => ({ id: credentialId!, transports }));
+  return factors.map(({ credentialId, transports }) => ({ id: credentialId!, transports }));
 };
 
 export async function askForPasskey(deps: Deps, person: BoundPerson): Promise<PasskeyQuestion | null> {
@@ -96,11 +96,11 @@ async function takeChallenge(
   person: BoundPerson,
   state: string,
 ): Promise<string | null> {
-  const kept = sealedChallenge(deps, ceremony).read(state, deps.clock());
-  if (kept?.personId !== person.personId || kept.browser !== person.browser || kept.browser === "") return null;
-  const key = makeKeyMaker(deps.secrets.secondFactor)("passkey challenge", kept.challenge);
+  const bound = sealedChallenge(deps, ceremony).read(state, deps.clock());
+  if (bound?.personId !== person.personId || bound.browser !== person.browser || bound.browser === "") return null;
+  const key = makeKeyMaker(deps.secrets.secondFactor)("passkey challenge", bound.challenge);
   const used = await takeToken(deps.db.pool, singleUse(key, challengeSeconds), deps.clock());
-  return used === null ? kept.challenge : null;
+  return used === null ? bound.challenge : null;
 }
 
 export async function checkPasskey(deps: Deps, person: BoundPerson, { state, response }: Answer): Promise<boolean> {

@@ -19,10 +19,14 @@ export type SecondFactor = {
   lastUsedAt: Date | null;
 };
 
-const shown = { id: true, kind: true, label: true, createdAt: true, lastUsedAt: true } as const;
+const factorFields = { id: true, kind: true, label: true, createdAt: true, lastUsedAt: true } as const;
 
 export const listSecondFactors = ({ prisma }: RecordStore, personId: PersonId): Promise<SecondFactor[]> =>
-  prisma.secondFactor.findMany({ where: { personId }, select: shown, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
+  prisma.secondFactor.findMany({
+    where: { personId },
+    select: factorFields,
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+  });
 
 export const hasSecondFactors = async ({ prisma }: RecordStore, personId: PersonId): Promise<boolean> =>
   (await prisma.secondFactor.count({ where: { personId } })) > 0;

@@ -67,12 +67,12 @@ export const publishAgreement: AdminHandler<"publishAgreement"> = (deps, request
   );
 
 export const getAgreementPdf: AdminHandler<"getAgreementPdf"> = async ({ db }, { agreementId, reach }) => {
-  const found = await access.findAgreementPdf(db, agreementId);
+  const pdf = await access.findAgreementPdf(db, agreementId);
   const isReached =
-    found !== null && (found.isPublished ? reachesApp(reach, found.clientId) : reachesOwnApp(reach, found.clientId));
+    pdf !== null && (pdf.isPublished ? reachesApp(reach, pdf.clientId) : reachesOwnApp(reach, pdf.clientId));
   if (!isReached) throw new AppError("not_found", "agreement_not_found", "There is no such agreement.");
-  const headers = { ...attachmentOf(`agreement-${agreementId}.pdf`), ETag: etagOf(found.sha256) };
-  return { status: 200, body: Buffer.from(found.pdf), headers };
+  const headers = { ...attachmentOf(`agreement-${agreementId}.pdf`), ETag: etagOf(pdf.sha256) };
+  return { status: 200, body: Buffer.from(pdf.pdf), headers };
 };
 
 export const attachmentOf = (fileName: string) => ({ "Content-Disposition": `attachment; filename="${fileName}"` });
@@ -108,8 +108,8 @@ export async function presentReceipt(
 export const listAgreementReceipts: AdminHandler<"listAgreementReceipts"> = async (deps, request) => {
   const { schoolId, query } = request;
   const { range, answer } = request.page;
-  const found = await listReceipts(deps.db, { schoolId, clientId: query.app, ...range });
-  return answer(await Promise.all(found.map((receipt) => presentReceipt(deps.db, receipt))));
+  const receipts = await listReceipts(deps.db, { schoolId, clientId: query.app, ...range });
+  return answer(await Promise.all(receipts.map((receipt) => presentReceipt(deps.db, receipt))));
 };
 
 /** Errors: not_found agreement_receipt_not_found. */
@@ -117,12 +117,13 @@ async function readProof(
   db: RecordStore,
   { schoolId, agreementReceiptId }: { schoolId: SchoolId; agreementReceiptId: string },
 ): Promise<Schemas["AgreementProof"]> {
-  const found = await findReceipt(db, { schoolId, id: agreementReceiptId });
-  if (found === null) throw new AppError("not_found", "agreement_receipt_not_found", "The school has no such receipt.");
+  const receipt = await findReceipt(db, { schoolId, id: agreementReceiptId });
+  if (receipt === null)
+    throw new AppError("not_found", "agreement_receipt_not_found", "The school has no such receipt.");
   return present("AgreementProof", {
-    receipt: await presentReceipt(db, found.receipt),
+    receipt: await presentReceipt(db, receipt.receipt),
     schoolName: (await findSchool(db, schoolId))!.name,
-    agreement: found.agreement,
+    agreement: receipt.agreement,
   });
 }
 

@@ -55,8 +55,8 @@ function readNamed(address: string): Narrowed[] | null {
   if (withoutPeople.some(match)) return null;
   if (pathname === personenInfo) return namedByFilters(searchParams);
   for (const [path, kind] of withinRecord) {
-    const found = match(path);
-    if (found !== null) return [{ kind, id: found[1]! }];
+    const matched = match(path);
+    if (matched !== null) return [{ kind, id: matched[1]! }];
   }
   throw invalidRequest("The query parameter path is not the address of an operation that returns data.");
 }

@@ -22,9 +22,9 @@ const ofSchool = ({ schoolId }: Target) => `${idm}/schools/${schoolId}`;
 
 const pathOf: Record<AppViewResource, (asked: Target) => string> = {
   school: ofSchool,
-  users: (asked) => `${ofSchool(asked)}/users`,
-  groups: (asked) => `${ofSchool(asked)}/groups${asked.search}`,
-  people: (asked) => `${ofSchool(asked)}/people${asked.search}`,
+  users: (target) => `${ofSchool(target)}/users`,
+  groups: (target) => `${ofSchool(target)}/groups${target.search}`,
+  people: (target) => `${ofSchool(target)}/people${target.search}`,
   group: ({ id }) => `${idm}/groups/${id}`,
   user: ({ id }) => `${idm}/users/${id}`,
   person: ({ id }) => `${idm}/people/${id}`,
@@ -126,9 +126,9 @@ function leaveOut(body: string, others: ReadonlySet<string>): { body: string | n
   const read = JSON.parse(body) as NamedRecord | NamedRecord[];
   const isOther = (record: NamedRecord) => others.has(record.id ?? record.pid ?? "");
   if (!Array.isArray(read)) return isOther(read) ? { body: null, leftOut: 1 } : { body, leftOut: 0 };
-  const kept = read.filter((record) => !isOther(record));
-  const leftOut = read.length - kept.length;
-  return { body: leftOut === 0 ? body : JSON.stringify(kept), leftOut };
+  const shownRecords = read.filter((record) => !isOther(record));
+  const leftOut = read.length - shownRecords.length;
+  return { body: leftOut === 0 ? body : JSON.stringify(shownRecords), leftOut };
 }
 
 export const getAppView: AdminHandler<"getAppView"> = async (
@@ -146,9 +146,9 @@ export const getAppView: AdminHandler<"getAppView"> = async (
       : null;
   if (app === null) throw access.appNotFound();
   const { id, appId } = await readIds(db, { resource, clientId: app.clientId, id: query.id ?? "", isOfSchool });
-  const asked = pathOf[resource]({ schoolId, id: appId, search });
+  const url = pathOf[resource]({ schoolId, id: appId, search });
   const fetchApi = fetchAsApp(await callerOf(db, app), requestId);
-  const answer = await fetchApi(new Request(innerOrigin + asked));
+  const answer = await fetchApi(new Request(innerOrigin + url));
   const isHidden = !isOfSchool && answer.status === 404;
   // What the app may ask at all does not depend on the id.
   if (isOfSchool || answer.status === 200 || isHidden)
@@ -160,7 +160,7 @@ export const getAppView: AdminHandler<"getAppView"> = async (
   const others = ofOthers ? await listOfOthers(db, reach, { schoolId, clientId, ofGuests }) : new Set<string>();
   const { leftOut, body: text } = leaveOut(body, others);
   const shown = present("AppView", {
-    path: asked,
+    path: url,
     status: answer.status,
     etag: isSeen && leftOut === 0 ? answer.headers.get("etag") : null,
     contentType: answer.headers.get("content-type") ?? "",

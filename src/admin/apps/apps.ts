@@ -47,22 +47,22 @@ export const listApps: AdminHandler<"listApps"> = async (deps, request) => {
   const { query, reach, origin, page } = request;
   const among = ownAppsOf(reach);
   const filter = { search: query.search, among, withBuiltIn: among === undefined, order: query.order };
-  const found = await access.listAppsByName(deps.db, { ...filter, ...page.range });
+  const apps = await access.listAppsByName(deps.db, { ...filter, ...page.range });
   const profiles = await access.findProfiles(
     deps.db,
-    found.map(({ clientId }) => clientId),
+    apps.map(({ clientId }) => clientId),
   );
   return page.answer(
-    found,
+    apps,
     (app) => presentApp({ ...app, ...profiles.get(app.clientId)! }, origin.at),
     ({ place }) => place,
   );
 };
 
 export const getApp: AdminHandler<"getApp"> = async ({ db }, { clientId, reach, origin }) => {
-  const found = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
-  if (found === null) throw access.appNotFound();
-  return answerRecord(presentApp(found, origin.at));
+  const app = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
+  if (app === null) throw access.appNotFound();
+  return answerRecord(presentApp(app, origin.at));
 };
 
 const adviseParameter = (sent: SentParameter) => ({ ...sent, advice: adviseSent(sent, "en") });
@@ -95,8 +95,8 @@ export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps,
   const { query, reach, page } = request;
   const { clientId } = await readChosen(deps.db, reach, { app: query.app });
   const among = reach.all ? undefined : [...reach.clientIds];
-  const found = await access.listScopeRequests(deps.db, { clientId, among, state: query.state, ...page.range });
-  return page.answer(found, presentScopeRequest);
+  const requests = await access.listScopeRequests(deps.db, { clientId, among, state: query.state, ...page.range });
+  return page.answer(requests, presentScopeRequest);
 };
 
 type Decision = AdminRequest<"approveScopeRequest" | "refuseScopeRequest">;

@@ -42,8 +42,8 @@ const presentGrant = ({ clientId, schoolId, signOn, sync, syncedGroups }: GrantS
   });
 
 async function readGrant(db: RecordStore, key: GrantKey): Promise<Grant | null> {
-  const found = await access.findGrant(db, key);
-  return found && presentGrant(found);
+  const settings = await access.findGrant(db, key);
+  return settings && presentGrant(settings);
 }
 
 /** Errors: invalid invalid_request if roles or groups are missing, or do not belong to the kind. */
@@ -91,16 +91,16 @@ export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
   const { range, answer } = request.page;
   const filter = { schoolId: query.school, clientId: query.app };
   await refuseOtherFilter(deps, reach, filter);
-  const found = await access.listGrantsByName(storeOf(deps.db), {
+  const grants = await access.listGrantsByName(storeOf(deps.db), {
     ...filter,
     among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds: [...reach.clientIds] },
     limit: range.limit,
     after: range.after === undefined ? undefined : (JSON.parse(range.after) as Position),
   });
-  const times = await access.findViewTimes(storeOf(deps.db), found);
+  const times = await access.findViewTimes(storeOf(deps.db), grants);
   const positionOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
   return answer(
-    found.map((grant, index) => ({ ...grant, times: times[index]! })),
+    grants.map((grant, index) => ({ ...grant, times: times[index]! })),
     presentNamed,
     positionOf,
   );
@@ -172,16 +172,16 @@ export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request
   const { schoolId, query, page } = request;
   const store = storeOf(deps.db);
   const { search, granted } = query;
-  const found = await list(store, { schoolId, search, granted, ...page.range });
+  const apps = await list(store, { schoolId, search, granted, ...page.range });
   return page.answer(
-    found,
+    apps,
     (app) => presentApp(app, null),
     ({ place }) => place,
   );
 };
 
 export const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { schoolId, clientId }) => {
-  const found = await findInCatalogue(storeOf(db), { schoolId, clientId });
-  if (found === null) throw appNotFound();
-  return answerRecord(presentApp(found, found.reads), ["lastSignInAt", "lastCallAt"]);
+  const app = await findInCatalogue(storeOf(db), { schoolId, clientId });
+  if (app === null) throw appNotFound();
+  return answerRecord(presentApp(app, app.reads), ["lastSignInAt", "lastCallAt"]);
 };

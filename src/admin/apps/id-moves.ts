@@ -22,9 +22,9 @@ function presentMove(move: Found, { idChangesDays }: AdminDeps): IdMove {
 const progress = ["people", "announced", "read", "readAt"] as const;
 
 async function readMove(db: RecordStore, clientId: ClientId, deps: AdminDeps): Promise<IdMove> {
-  const found = await access.findIdMove(db, clientId);
-  if (found === null) throw idMoveNotFound();
-  return presentMove(found, deps);
+  const move = await access.findIdMove(db, clientId);
+  if (move === null) throw idMoveNotFound();
+  return presentMove(move, deps);
 }
 
 export const getIdMove: AdminHandler<"getIdMove"> = async (deps, { clientId }) =>

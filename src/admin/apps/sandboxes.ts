@@ -26,8 +26,8 @@ export const listSandboxes: AdminHandler<"listSandboxes"> = async (deps, request
   const { query, reach, page } = request;
   const clientId = query.app;
   if (clientId !== undefined) await refuseOthersApp(deps.db.pool, reach, clientId);
-  const found = await list(storeOf(deps.db), { clientId, among: ownAppsOf(reach), ...page.range });
-  return page.answer(found, presentSandbox);
+  const sandboxes = await list(storeOf(deps.db), { clientId, among: ownAppsOf(reach), ...page.range });
+  return page.answer(sandboxes, presentSandbox);
 };
 
 export const createSandbox: AdminHandler<"createSandbox"> = ({ db, restoreWindowDays }, request) => {
@@ -44,9 +44,9 @@ export const getSandbox: AdminHandler<"getSandbox"> = async (deps, request) =>
   answerRecord(presentSandbox(await readOwn(deps, request)));
 
 export const deleteSandbox: AdminHandler<"deleteSandbox"> = async (deps, request) => {
-  const found = await readOwn(deps, request);
+  const sandbox = await readOwn(deps, request);
   const check = (now: Sandbox) => refuseStale(request.headers, presentSandbox(now));
-  await remove(deps.db, found.id, request.origin, check);
+  await remove(deps.db, sandbox.id, request.origin, check);
   return { status: 204 };
 };
 
@@ -54,6 +54,6 @@ export const applySandboxSteps: AdminHandler<"applySandboxSteps"> = async (deps,
   const { db, clock, restoreWindowDays } = deps;
   const { id } = await readOwn(deps, request);
   const { at: _at, ...origin } = request.origin;
-  const asked = { id, upTo: request.body.upTo, restoreWindowDays, clock };
-  return answerRecord(presentSandbox(await playSandbox(db, asked, origin)));
+  const step = { id, upTo: request.body.upTo, restoreWindowDays, clock };
+  return answerRecord(presentSandbox(await playSandbox(db, step, origin)));
 };

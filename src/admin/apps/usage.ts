@@ -23,7 +23,7 @@ async function answerBySchool<Counts extends Found, Given, Presented>(
 ) {
   const filter = { schoolId: query.school, clientId: query.app };
   await refuseOtherFilter({ db }, reach, filter);
-  const found = await asked.list(db.pool, {
+  const counts = await asked.list(db.pool, {
     ...asked.given,
     ...filter,
     amongSchools: reach.all ? null : [...reach.schoolIds],
@@ -31,7 +31,7 @@ async function answerBySchool<Counts extends Found, Given, Presented>(
     limit: range.limit,
     after: range.after === undefined ? undefined : (JSON.parse(range.after) as SchoolPosition),
   });
-  return answer(found, presentOne, ({ place, schoolId: lastSchool, clientId: lastApp }) =>
+  return answer(counts, presentOne, ({ place, schoolId: lastSchool, clientId: lastApp }) =>
     JSON.stringify({ place, lastSchool, lastApp }),
   );
 }

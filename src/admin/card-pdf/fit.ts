@@ -21,10 +21,10 @@ export function fitText(whole: string, box: { width: number; height: number; siz
   const lines = wrap(text, width / smallest, measure, true)!;
   const most = Math.max(1, Math.floor(height / (smallest * lineHeight)));
   if (lines.length <= most) return { size: smallest, lines };
-  const kept = lines.slice(0, most);
-  const last = Array.from(new Intl.Segmenter().segment(kept.pop()!), ({ segment }) => segment);
+  const shortened = lines.slice(0, most);
+  const last = Array.from(new Intl.Segmenter().segment(shortened.pop()!), ({ segment }) => segment);
   while (last.length > 0 && measure(`${last.join("")}…`) > width / smallest) last.pop();
-  return { size: smallest, lines: [...kept, `${last.join("")}…`] };
+  return { size: smallest, lines: [...shortened, `${last.join("")}…`] };
 }
 
 function wrap(text: string, width: number, measure: Measure, breaksWords: boolean): string[] | null {

@@ -31,11 +31,11 @@ type Subject = { schoolId: SchoolId; reach: Reach; now: Date };
  * Sorts people by class and name. Errors: invalid card_holders_invalid, too_many_cards; not_found group_not_found,
  * person_not_found, also if out of reach; a class teacher reaches only the students of their groups.
  */
-export async function findCardHolders(db: RecordStore, subject: Subject, asked: AskedHolders): Promise<CardHolder[]> {
-  const found = await findAskedPlaces(db, subject, asked);
-  if (found.length > mostCards)
+export async function findCardHolders(db: RecordStore, subject: Subject, holders: AskedHolders): Promise<CardHolder[]> {
+  const places = await findAskedPlaces(db, subject, holders);
+  if (places.length > mostCards)
     throw new AppError("invalid", "too_many_cards", `Cards are made for ${mostCards} people at most.`);
-  return presentHolders(db, found, subject.now);
+  return presentHolders(db, places, subject.now);
 }
 
 /** As `findCardHolders`, for any number of people. Errors: not_found group_not_found. */
@@ -44,10 +44,10 @@ export async function findManyHolders(db: RecordStore, subject: Subject, filter:
   return presentHolders(db, await findPlaces(db, subject, filter), subject.now);
 }
 
-async function presentHolders(db: RecordStore, found: readonly CardPlace[], now: Date): Promise<CardHolder[]> {
-  const personIds = found.map(({ personId }) => personId as PersonId);
+async function presentHolders(db: RecordStore, places: readonly CardPlace[], now: Date): Promise<CardHolder[]> {
+  const personIds = places.map(({ personId }) => personId as PersonId);
   const staff = await listRolesOf(db, { personIds, now });
-  return (await mapInSlices(found, (place) => presentHolder(place, staff))).toSorted(byClass);
+  return (await mapInSlices(places, (place) => presentHolder(place, staff))).toSorted(byClass);
 }
 
 async function refuseOtherGroup(db: RecordStore, { schoolId, reach }: Subject, groupId: GroupId): Promise<void> {
@@ -59,20 +59,20 @@ async function refuseOtherGroup(db: RecordStore, { schoolId, reach }: Subject, g
 export async function listCardHolders(
   db: RecordStore,
   subject: Subject,
-  asked: AskedHolders | null,
+  holders: AskedHolders | null,
 ): Promise<PersonId[]> {
-  const found = asked === null ? await findPlaces(db, subject, {}) : await findAskedPlaces(db, subject, asked);
-  return found.filter((place) => !isGuest(place)).map(({ personId }) => personId as PersonId);
+  const places = holders === null ? await findPlaces(db, subject, {}) : await findAskedPlaces(db, subject, holders);
+  return places.filter((place) => !isGuest(place)).map(({ personId }) => personId as PersonId);
 }
 
-async function findAskedPlaces(db: RecordStore, subject: Subject, asked: AskedHolders): Promise<CardPlace[]> {
-  const { personIds, groupId } = asked;
+async function findAskedPlaces(db: RecordStore, subject: Subject, holders: AskedHolders): Promise<CardPlace[]> {
+  const { personIds, groupId } = holders;
   if ((personIds === undefined) === (groupId === undefined))
     throw new AppError("invalid", "card_holders_invalid", "Name either personIds or groupId.");
   if (groupId !== undefined) await refuseOtherGroup(db, subject, groupId as GroupId);
-  const found = await findPlaces(db, subject, { personIds, ...(groupId !== undefined && { groupIds: [groupId] }) });
-  if (personIds !== undefined && found.length < new Set(personIds).size) throw personUnknown();
-  return found;
+  const places = await findPlaces(db, subject, { personIds, ...(groupId !== undefined && { groupIds: [groupId] }) });
+  if (personIds !== undefined && places.length < new Set(personIds).size) throw personUnknown();
+  return places;
 }
 
 async function findPlaces(db: RecordStore, { schoolId, reach }: Subject, filter: PlaceFilter): Promise<CardPlace[]> {

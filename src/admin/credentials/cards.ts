@@ -32,21 +32,21 @@ export const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, reque
     await getReachedPerson(deps.db, reach, personId);
   }
   const teacher = teacherIn(reach, schoolId);
-  const found =
+  const cards =
     teacher === null ? [] : await accounts.listCards(deps.db, { schoolId, personId, ...teacher, ...page.range });
-  return page.answer(found, (card) => present("LoginCard", card));
+  return page.answer(cards, (card) => present("LoginCard", card));
 };
 
 export const revokeLoginCards: AdminHandler<"revokeLoginCards"> = (deps, request) =>
   commit(deps, request, async (tx) => {
     const { schoolId, reach, body, origin } = request;
-    const { everybody, ...asked } = body;
+    const { everybody, ...holders } = body;
     const subject = { schoolId, reach, now: origin.at };
-    if (everybody && Object.keys(asked).length > 0)
+    if (everybody && Object.keys(holders).length > 0)
       throw new AppError("invalid", "card_holders_invalid", "Name either personIds or groupId.");
     const isWholeSchool = everybody === true && groupsInReach(reach, schoolId).all;
-    const groupIds = asked.groupId === undefined ? undefined : [asked.groupId];
-    const personIds = isWholeSchool ? undefined : await listCardHolders(tx, subject, everybody ? null : asked);
+    const groupIds = holders.groupId === undefined ? undefined : [holders.groupId];
+    const personIds = isWholeSchool ? undefined : await listCardHolders(tx, subject, everybody ? null : holders);
     const revoked = await accounts.revokeCardsIn(tx, { schoolId, ...(personIds && { personIds }), groupIds }, origin);
     return { status: 200 as const, body: present("RevokedCards", { revoked }) };
   });
@@ -56,8 +56,8 @@ export const revokeLoginCard: AdminHandler<"revokeLoginCard"> = (deps, request) 
     const { schoolId, loginCardId, reach, origin } = request;
     const teacher = teacherIn(reach, schoolId);
     const id = loginCardId;
-    const found = teacher === null ? [] : await accounts.listCards(tx, { schoolId, id, ...teacher, limit: 1 });
-    if (found.length === 0) throw new AppError("not_found", "login_card_not_found", "The login card does not exist.");
+    const cards = teacher === null ? [] : await accounts.listCards(tx, { schoolId, id, ...teacher, limit: 1 });
+    if (cards.length === 0) throw new AppError("not_found", "login_card_not_found", "The login card does not exist.");
     await accounts.revokeCardsIn(tx, { schoolId, id }, origin);
   });
 
@@ -71,9 +71,9 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
   const { passwordKind, mustChangePassword: mustChange } = (await accounts.findSignInSettings(deps.db, schoolId))!;
   const subject = { schoolId, reach, now: origin.at };
   const groupIds = body.groupId === undefined ? null : [body.groupId];
-  const asked = await findCardHolders(deps.db, subject, body);
-  const personIds = asked.map(({ personId }) => personId);
-  const wanted = asked.filter(({ skip }) => skip === null || skip === "NO_LOGIN").map(({ personId }) => personId);
+  const people = await findCardHolders(deps.db, subject, body);
+  const personIds = people.map(({ personId }) => personId);
+  const wanted = people.filter(({ skip }) => skip === null || skip === "NO_LOGIN").map(({ personId }) => personId);
   const makeCard = () => deps.makeCard({ secondStep: settings.secondStep, now: origin.at });
   // Hashing takes long, and no connection is held meanwhile.
   const prepared = await accounts.prepareForPeople(wanted, {
@@ -148,8 +148,8 @@ export const attachmentOf = (language: CardLanguage = "de", type: "pdf" | "csv" 
 
 export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
   const { schoolId, cardPrintId, query, origin } = request;
-  const asked = { id: cardPrintId, caller: origin.actorId, now: origin.at };
-  const body = await accounts.takePrint(deps.db, deps.keys, asked, async (kept) => {
+  const print = { id: cardPrintId, caller: origin.actorId, now: origin.at };
+  const body = await accounts.takePrint(deps.db, deps.keys, print, async (kept) => {
     const content = kept as Printable & { schoolId: SchoolId };
     if (content.schoolId !== schoolId) throw accounts.printUnknown();
     return printCards(deps, request, content);

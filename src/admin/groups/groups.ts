@@ -34,13 +34,13 @@ export const listGroups: AdminHandler<"listGroups"> = async (deps, request) => {
 export const listClassSignIns: AdminHandler<"listClassSignIns"> = async (deps, request) => {
   const { schoolId, query, reach, page } = request;
   const filter = { schoolId, withDeleted: false, type: "KLASSE", search: query.search, byIdentifier: true } as const;
-  const found = await listReached(deps, reach, { ...filter, ...page.range });
+  const groups = await listReached(deps, reach, { ...filter, ...page.range });
   const counts = await directory.countSignIns(
     deps.db.pool,
-    found.map(({ id }) => id),
+    groups.map(({ id }) => id),
   );
   const none = { students: 0, neverSignedIn: 0, withoutLogin: 0 };
-  return page.answer(found, (group) => present("ClassSignIns", { ...group, ...(counts.get(group.id) ?? none) }));
+  return page.answer(groups, (group) => present("ClassSignIns", { ...group, ...(counts.get(group.id) ?? none) }));
 };
 
 export const getGroup: AdminHandler<"getGroup"> = async ({ db }, { groupId, reach }) =>
@@ -110,7 +110,7 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
   const schoolId = group.schoolId as SchoolId;
   const keptBy = reach.all ? null : [schoolId, ...keepingSchools(reach)];
   const state = query["sign-in"];
-  const found = await directory.listPeople(storeOf(deps.db), {
+  const people = await directory.listPeople(storeOf(deps.db), {
     groupId,
     status: query.status,
     role: query.role,
@@ -120,7 +120,7 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
     identifiersOf: keptBy,
     ...page.range,
   });
-  const ids = found.map(({ id }) => id);
+  const ids = people.map(({ id }) => id);
   const logins = await listUserNames(deps.db, ids);
   const times = await listSignInTimes(deps.db, ids);
   const presentMember = (person: Person): AdminMember => {
@@ -139,7 +139,7 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
       lastSignInAt: ofHome(times.get(id)?.lastSignInAt ?? null),
     });
   };
-  return page.answer(found, presentMember);
+  return page.answer(people, presentMember);
 };
 
 type InGroup = { groupId: GroupId; personId: PersonId };

@@ -81,7 +81,7 @@ export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (dep
 export const deleteColumnMapping: AdminHandler<"deleteColumnMapping"> = (deps, request) =>
   commitDone(deps, request, async (tx) => {
     const { schoolId, columnMappingId, headers, origin } = request;
-    const found = (await list(tx, schoolId)).find(({ id }) => id === columnMappingId);
-    refuseStale(headers, found === undefined ? null : presentMapping(found));
-    if (found !== undefined) await remove(tx, schoolId, found, origin);
+    const mapping = (await list(tx, schoolId)).find(({ id }) => id === columnMappingId);
+    refuseStale(headers, mapping === undefined ? null : presentMapping(mapping));
+    if (mapping !== undefined) await remove(tx, schoolId, mapping, origin);
   });

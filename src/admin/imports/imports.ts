@@ -44,11 +44,11 @@ export const createImport: AdminHandler<"createImport"> = async ({ db, imports }
     { inBackground: query["in-background"] === true },
   );
   const made = await findImport(storeOf(db), id, undefined);
-  const shown = presentImport(made);
+  const presented = presentImport(made);
   const answer = {
     status: 201 as const,
-    body: shown,
-    headers: { Location: `${importsPath}/${id}`, ETag: tagOf(shown) },
+    body: presented,
+    headers: { Location: `${importsPath}/${id}`, ETag: tagOf(presented) },
   };
   const record = withPrismaTransaction(db, async (tx) => {
     const [only, ...others] = made.namedSchoolIds;
@@ -113,7 +113,7 @@ export const listImports: AdminHandler<"listImports"> = async (deps, request) =>
   const { range, answer } = request.page;
   const schoolId = query.school;
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
-  const found = await listImportsOf(storeOf(deps.db), {
+  const imports = await listImportsOf(storeOf(deps.db), {
     ...(schoolId !== undefined && { schoolIds: [schoolId] }),
     state: query.state,
     isWaiting: query.waiting,
@@ -121,7 +121,7 @@ export const listImports: AdminHandler<"listImports"> = async (deps, request) =>
     limit: range.limit,
     after: range.after as ImportId | undefined,
   });
-  return answer(found, presentImport);
+  return answer(imports, presentImport);
 };
 
 export const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, request) => {
@@ -145,6 +145,6 @@ export const schoolsOf = ({ all, schoolIds }: Reach) => (all ? undefined : [...s
 export const listPersonImports: AdminHandler<"listPersonImports"> = async (deps, request) => {
   const { personId, reach, page } = request;
   await getReachedPerson(deps.db, reach, personId);
-  const found = await listOfPerson(deps.db, { personId, schoolIds: schoolsOf(reach), ...page.range });
-  return page.answer(found, presentPersonImport);
+  const imports = await listOfPerson(deps.db, { personId, schoolIds: schoolsOf(reach), ...page.range });
+  return page.answer(imports, presentPersonImport);
 };

@@ -41,10 +41,10 @@ async function listOfDifference<Entry, Presented>(
 ) {
   const { page } = request;
   const { status, schoolId } = await findOfSchool(deps, request);
-  const found = await showDifference(deps, request, (db) =>
+  const entries = await showDifference(deps, request, (db) =>
     withDifference(db, status, { schoolId, now: request.origin.at }, (tx, school) => find(tx, school, page)),
   );
-  return positionOf === undefined ? page.answerAfterSkip(found, show) : page.answer(found, show, positionOf);
+  return positionOf === undefined ? page.answerAfterSkip(entries, show) : page.answer(entries, show, positionOf);
 }
 
 /** The sort key of the last entry of the page before, and what tells it from entries with the same one. */
@@ -122,9 +122,9 @@ export const listImportFaultyRows: AdminHandler<"listImportFaultyRows"> = async 
   const { range, answer } = request.page;
   const { id, headings } = await findImport(storeOf(deps.db), request.importId, importReach(request));
   const after = range.after === undefined ? undefined : Number(range.after);
-  const found = await listFaultyRows(deps.db, id, { after, limit: range.limit });
+  const rows = await listFaultyRows(deps.db, id, { after, limit: range.limit });
   return answer(
-    found,
+    rows,
     ({ line, fields, sourceId, faults }) =>
       present("ImportFaultyRow", {
         line,
@@ -139,10 +139,10 @@ export const listImportFaultyRows: AdminHandler<"listImportFaultyRows"> = async 
 export const listImportWarnings: AdminHandler<"listImportWarnings"> = async (deps, request) => {
   const { range, skip, answerAfterSkip } = request.page;
   const status = await findImport(storeOf(deps.db), request.importId, importReach(request));
-  const found = await showDifference(deps, request, (db) =>
+  const warnings = await showDifference(deps, request, (db) =>
     listWarnings(db.pool, status, { skip, limit: range.limit }),
   );
-  return answerAfterSkip(found, (warning) => present("ImportWarning", warning));
+  return answerAfterSkip(warnings, (warning) => present("ImportWarning", warning));
 };
 
 export const leaveOutImportRows: AdminHandler<"leaveOutImportRows"> = async (deps, request) => {

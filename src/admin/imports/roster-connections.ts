@@ -17,10 +17,10 @@ import { roleForbids } from "../rights.ts";
 type Presented = Schemas["RosterConnection"];
 
 const presentConnection = ({ settings, lastFailure, ...connection }: RosterConnection): Presented => {
-  const shown = Object.fromEntries(connections.settingNames.map((name) => [name, settings[name] ?? null]));
+  const settingTexts = Object.fromEntries(connections.settingNames.map((name) => [name, settings[name] ?? null]));
   return present("RosterConnection", {
     ...connection,
-    ...(shown as Record<SettingName, string | null>),
+    ...(settingTexts as Record<SettingName, string | null>),
     lastFailure: lastFailure ?? "NONE",
   });
 };
@@ -29,7 +29,7 @@ const presentConnection = ({ settings, lastFailure, ...connection }: RosterConne
 const status = ["nextRunAt", "failingSince", "lastFailure", "updatedAt"] as const satisfies (keyof Presented)[];
 
 /** What the audit log shows: no mail addresses. */
-const recorded = (shown: Presented): object => omit(shown, [...status, "notifyAddresses"]);
+const recorded = (presented: Presented): object => omit(presented, [...status, "notifyAddresses"]);
 
 export const presentFailing = ({ schoolIds, failingSince, lastFailure, ...connection }: RosterConnection) =>
   present("FailingRosterConnection", {
@@ -45,9 +45,9 @@ type Asked = { rosterConnectionId: RosterConnectionId; reach: Reach };
 
 /** Errors: not_found roster_connection_not_found, also if one of its schools is out of reach. */
 async function readReached(db: RecordStore, { rosterConnectionId, reach }: Asked): Promise<Presented> {
-  const found = await connections.getRosterConnection(db, rosterConnectionId);
-  if (!isReached(reach, { everySchool: found.schoolIds })) throw connections.rosterConnectionNotFound();
-  return presentConnection(found);
+  const connection = await connections.getRosterConnection(db, rosterConnectionId);
+  if (!isReached(reach, { everySchool: connection.schoolIds })) throw connections.rosterConnectionNotFound();
+  return presentConnection(connection);
 }
 
 export const listRosterSources: AdminHandler<"listRosterSources"> = async ({ rosterRuns }, { reach, page }) => {
@@ -69,13 +69,13 @@ export const listRosterSources: AdminHandler<"listRosterSources"> = async ({ ros
 
 export const listRosterConnections: AdminHandler<"listRosterConnections"> = async ({ db }, { query, reach, page }) => {
   if (query.school !== undefined) await refuseUnknownSchool(db, reach, query.school);
-  const found = await connections.listRosterConnections(db, {
+  const listed = await connections.listRosterConnections(db, {
     among: reach.all ? undefined : [...reach.schoolIds],
     atSchools: query.school === undefined ? undefined : [query.school],
     isFailing: query.failing,
     ...page.range,
   });
-  return page.answer(found, presentConnection);
+  return page.answer(listed, presentConnection);
 };
 
 export const getRosterConnection: AdminHandler<"getRosterConnection"> = async ({ db }, request) =>

@@ -116,8 +116,8 @@ export const listImportUndoEntries: AdminHandler<"listImportUndoEntries"> = asyn
   const { status, schoolId } = await findOfSchool(deps, request);
   const after = range.after === undefined ? undefined : (JSON.parse(range.after) as [sortKey: string, id: string]);
   const page = { schoolId, isKept: request.query.kept === true, after, limit: range.limit, now: request.origin.at };
-  const found = await showDifference(deps, request, (db) => listUndo(db, status, page));
-  return answer(found, presentEntry, ({ sortKey, id }) => JSON.stringify([sortKey, id]));
+  const entries = await showDifference(deps, request, (db) => listUndo(db, status, page));
+  return answer(entries, presentEntry, ({ sortKey, id }) => JSON.stringify([sortKey, id]));
 };
 
 export const undoImport: AdminHandler<"undoImport"> = async (deps, request) => {

@@ -198,8 +198,8 @@ export async function readSchoolLoginTasks(
   db: Queryable,
   { schoolIds, now }: Pick<Query, "schoolIds" | "now">,
 ): Promise<Schemas["TodaySchoolLogins"]> {
-  const asked = { schoolIds, now, secretsUntil: addDays(now, secretNoticeDays) };
-  const [found] = await findRows<Found, Query>(db, selectTasks, asked);
-  const { refusals, refusedAccounts, ...tasks } = found!;
+  const params = { schoolIds, now, secretsUntil: addDays(now, secretNoticeDays) };
+  const [row] = await findRows<Found, Query>(db, selectTasks, params);
+  const { refusals, refusedAccounts, ...tasks } = row!;
   return { ...tasks, refusals: schoolIds === null ? null : { accounts: refusedAccounts, ...refusals } };
 }

@@ -33,15 +33,15 @@ type FoundAtSchools = TodayFound & {
 };
 
 /** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
-function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAtSchools"] {
-  const { students, studentsWithLogin } = found;
-  const firstSteps = { ...found, hasPeople: students > 0, hasLogins: studentsWithLogin > 0 };
+function presentSchools(schools: FoundAtSchools, isOne: boolean): Schemas["TodayAtSchools"] {
+  const { students, studentsWithLogin } = schools;
+  const firstSteps = { ...schools, hasPeople: students > 0, hasLogins: studentsWithLogin > 0 };
   return present("TodayAtSchools", {
-    ...found,
-    passwordRequests: mapFirst(found.passwordRequests, withName),
-    withoutLogin: mapFirst(found.withoutLogin, withName),
-    newLeavers: mapFirst(found.newLeavers, withName),
-    retentionSoon: mapFirst(found.retentionSoon, withName),
+    ...schools,
+    passwordRequests: mapFirst(schools.passwordRequests, withName),
+    withoutLogin: mapFirst(schools.withoutLogin, withName),
+    newLeavers: mapFirst(schools.newLeavers, withName),
+    retentionSoon: mapFirst(schools.retentionSoon, withName),
     firstSteps: isOne ? firstSteps : null,
   });
 }
@@ -49,10 +49,10 @@ function presentSchools(found: FoundAtSchools, isOne: boolean): Schemas["TodayAt
 /** The imports that wait at the chosen school, or at all in reach, and the held ones among them. */
 async function findImportTasks({ db }: AdminDeps, { query, reach, origin }: AdminRequest<"getToday">) {
   const among = importReach({ reach, origin });
-  const asked = { among, limit: shownOfEach, ...(query.school !== undefined && { schoolIds: [query.school] }) };
+  const filter = { among, limit: shownOfEach, ...(query.school !== undefined && { schoolIds: [query.school] }) };
   const [waiting, held] = await Promise.all([
-    findSomeImports(db.pool, { ...asked, isWaiting: true }),
-    findSomeImports(db.pool, { ...asked, state: "HELD" }),
+    findSomeImports(db.pool, { ...filter, isWaiting: true }),
+    findSomeImports(db.pool, { ...filter, state: "HELD" }),
   ]);
   return { waitingImports: waiting, heldImports: held };
 }
@@ -76,7 +76,7 @@ export const getToday: AdminHandler<"getToday"> = async (deps, request) => {
   const handovers = await listOpenHandovers(db, { schoolIds, limit: shownOfEach, now: origin.at });
   const retention = await findRetentionTasks(deps, schoolIds, origin.at);
   const dataRequests = await readSomeDataRequests(db, { schoolIds, reach, now: origin.at });
-  const found = await findToday(db.pool, {
+  const tasks = await findToday(db.pool, {
     schoolIds,
     endpointsOf: reach.all ? null : clientIds,
     erasuresOf: ofAll ? null : chosen === undefined ? clientIds : [],
@@ -99,10 +99,10 @@ export const getToday: AdminHandler<"getToday"> = async (deps, request) => {
     rosterConnections: rosterConnections && mapFirst(rosterConnections, presentFailing),
     atSchools:
       schoolIds.length > 0
-        ? presentSchools({ ...found, handovers, ...retention, dataRequests }, schoolIds.length === 1)
+        ? presentSchools({ ...tasks, handovers, ...retention, dataRequests }, schoolIds.length === 1)
         : null,
-    failingEndpoints: reach.all || clientIds.length > 0 ? found.failingEndpoints : null,
-    overdueErasures: found.overdueErasures,
+    failingEndpoints: reach.all || clientIds.length > 0 ? tasks.failingEndpoints : null,
+    overdueErasures: tasks.overdueErasures,
     schoolLogins:
       ofAll || schoolIds.length > 0
         ? await readSchoolLoginTasks(db.pool, { schoolIds: ofAll ? null : schoolIds, now: origin.at })

@@ -18,8 +18,8 @@ export const loginUnknown = () => new AppError("not_found", "login_not_found", "
 const counts = ["sessions"] as const;
 
 export async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
-  const found = await accounts.findLogin(db, personId, now);
-  return found && present("StoredLogin", { ...found, personId });
+  const login = await accounts.findLogin(db, personId, now);
+  return login && present("StoredLogin", { ...login, personId });
 }
 
 export const getLogin: AdminHandler<"getLogin"> = async ({ db }, { personId, reach, origin }) => {
@@ -136,12 +136,12 @@ export const revokeSecondFactors: AdminHandler<"revokeSecondFactors"> = (deps, r
 
 type PasswordsRequest = Pick<AdminRequest<"createGroupPasswords">, "origin" | "keep" | "caller">;
 
-function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: PasswordsRequest, asked: PasswordsFor) {
-  return makePasswords(db, asked, {
+function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: PasswordsRequest, wishes: PasswordsFor) {
+  return makePasswords(db, wishes, {
     origin,
     listRefused: async (tx, personIds) => {
       const higher = await listHigherHolders(tx, { personIds, mine: caller.roles, now: origin.at });
-      return new Set([...higher, ...(await listGuests(tx, { schoolId: asked.schoolId, personIds }))]);
+      return new Set([...higher, ...(await listGuests(tx, { schoolId: wishes.schoolId, personIds }))]);
     },
     finish: async (tx, made: MadeLogin[]) => {
       return keep(tx, { status: 200 as const, body: made.map((login) => present("NamedLoginSecret", login)) });

@@ -25,9 +25,9 @@ function refuseUnbounded({ sort, school, group, "sign-in": signIn }: AdminReques
 }
 
 /** Records each person found at their home school, and a search without a result alone. */
-async function recordSearch({ db }: AdminDeps, found: readonly Person[], origin: Origin): Promise<void> {
+async function recordSearch({ db }: AdminDeps, people: readonly Person[], origin: Origin): Promise<void> {
   const line = { ...origin, action: "people_searched" } as const;
-  const lines = found.map(({ id, homeSchoolId }) => ({ ...line, personId: id, schoolId: homeSchoolId }));
+  const lines = people.map(({ id, homeSchoolId }) => ({ ...line, personId: id, schoolId: homeSchoolId }));
   await withPrismaTransaction(db, (tx) => recordAuditLines(tx, lines.length === 0 ? [line] : lines));
 }
 
@@ -40,7 +40,7 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
   const homeSchoolId = schoolId ?? (group?.schoolId as SchoolId);
   const { "sign-in": state, "left-days": leftDays } = query;
   const personId = uuidPattern.test(query.search ?? "") ? (query.search as PersonId) : undefined;
-  const found = await directory.listPeople(storeOf(deps.db), {
+  const people = await directory.listPeople(storeOf(deps.db), {
     schoolId,
     groupId,
     status: query.status,
@@ -57,8 +57,8 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
     ...page.range,
   });
   const isOverSchools = schoolId === undefined && groupId === undefined && (reach.all || reach.schoolIds.size > 1);
-  if (query.search !== undefined && isOverSchools) await recordSearch(deps, found, request.origin);
-  return page.answer(found, await makePresenter(deps.db, reach, found));
+  if (query.search !== undefined && isOverSchools) await recordSearch(deps, people, request.origin);
+  return page.answer(people, await makePresenter(deps.db, reach, people));
 };
 
 export const getPerson: AdminHandler<"getPerson"> = async ({ db }, { personId, reach }) =>

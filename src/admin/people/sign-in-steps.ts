@@ -73,8 +73,8 @@ const emergencyFix = (roles: readonly StaffRole[], school: SchoolId): Fix =>
 
 type FixOfPerson = (operation: OperationId, end: string) => Fix;
 
-function loginStep(asked: Explanation, fix: FixOfPerson): Step {
-  const { facts, isGuest, roles, homeSchoolId } = asked;
+function loginStep(explanation: Explanation, fix: FixOfPerson): Step {
+  const { facts, isGuest, roles, homeSchoolId } = explanation;
   const { login, usesPassword } = facts;
   const isRefused = !canSignIn(facts);
   // The school's own login gives a user name to a person without one.
@@ -170,8 +170,8 @@ function secondFactorStep({ hasSecondFactor, passkey, usesPassword }: SignInFact
   return step("second_factor", "NOTE", values, hasSecondFactor ? revoke : null);
 }
 
-function personSteps(asked: Explanation): Step[] {
-  const { facts, roles, homeSchoolId, isGuest, needsSecondFactor } = asked;
+function personSteps(explanation: Explanation): Step[] {
+  const { facts, roles, homeSchoolId, isGuest, needsSecondFactor } = explanation;
   const { person, waits } = facts;
   const path = `/people/${person.id}`;
   const schools = homeSchoolId === null ? [] : [homeSchoolId];
@@ -192,8 +192,8 @@ function personSteps(asked: Explanation): Step[] {
       { since: time(person.blockedAt) },
       fix("unblockPerson", "/block"),
     ),
-    loginStep(asked, fix),
-    ...schoolLoginSteps(asked),
+    loginStep(explanation, fix),
+    ...schoolLoginSteps(explanation),
     ...(isGuest || facts.login === null ? [] : [wrongPasswordStep(facts, fix("newPassword", "/login/password"))]),
     step(
       "no_wait",
@@ -203,7 +203,7 @@ function personSteps(asked: Explanation): Step[] {
         : { until: time(until), isEverywhere: everywhereUntil !== null, places },
       fix("releaseSignInLimits", "/login/release"),
     ),
-    ...(isGuest ? [] : [...cardSteps(asked), ...pictureSteps(asked, fix)]),
+    ...(isGuest ? [] : [...cardSteps(explanation), ...pictureSteps(explanation, fix)]),
     ...(isGuest || !needsSecondFactor ? [] : [secondFactorStep(facts, fix("revokeSecondFactors", "/second-factors"))]),
   ];
 }
@@ -238,9 +238,9 @@ const neverAskedFor: readonly ScopeName[] = ["schools:read", "users:read", "grou
 
 function questions({ decisions, right, scopes, attributes }: SignInFacts): Step[] {
   if (right.kind === "refused") return [];
-  const asked = scopes.filter((scope) => !neverAskedFor.includes(scope));
+  const requested = scopes.filter((scope) => !neverAskedFor.includes(scope));
   const settings = { attributes, withheld: decisions.withheld };
-  const missing = asked.filter((scope) => !decisions.scopes.includes(scope) && !isWithoutEffect(scope, settings));
+  const missing = requested.filter((scope) => !decisions.scopes.includes(scope) && !isWithoutEffect(scope, settings));
   const values = { scopes: decisions.scopes, missingScopes: missing };
   const consent = step("consent", missing.length === 0 ? "PASSED" : "NOTE", values);
   if (right.schools.length <= 1 || !asksForSchool(scopes)) return [consent];
@@ -248,15 +248,15 @@ function questions({ decisions, right, scopes, attributes }: SignInFacts): Step[
   return [step("school_choice", chosen ? "PASSED" : "NOTE", { schools: right.schools.length }), consent];
 }
 
-function appSteps(asked: AboutApp): Step[] {
-  const { facts, reach, isGuest } = asked;
+function appSteps(about: AboutApp): Step[] {
+  const { facts, reach, isGuest } = about;
   const { schools } = facts.person;
   const isSeen = ({ id }: SchoolFacts) => isReached(reach, { schools: [id] });
   const isLetIn = schools.some(({ letsIn }) => letsIn);
   const isSuspended = facts.right.kind === "refused" && facts.right.reason === "app_suspended";
   return [
     ...(isSuspended ? [step("app_not_suspended", "REFUSED", {})] : []),
-    ...schools.filter(isSeen).flatMap((school) => schoolSteps(asked, school)),
+    ...schools.filter(isSeen).flatMap((school) => schoolSteps(about, school)),
     ...otherSchools(
       schools.filter((school) => !isSeen(school)),
       isLetIn,
@@ -278,15 +278,15 @@ function reasonOf({ facts, clientId }: Explanation): Schemas["SignInExplanation"
 }
 
 /** Explains a sign-in. Schools out of reach are counted, not named. */
-export function explain(asked: Explanation): Schemas["SignInExplanation"] {
-  const { facts, clientId } = asked;
-  const reason = reasonOf(asked);
+export function explain(explanation: Explanation): Schemas["SignInExplanation"] {
+  const { facts, clientId } = explanation;
+  const reason = reasonOf(explanation);
   return {
     personId: facts.person.id,
     clientId,
     isAllowed: reason === "none",
     reason,
-    steps: [...personSteps(asked), ...(clientId === null ? [] : appSteps({ ...asked, clientId }))],
+    steps: [...personSteps(explanation), ...(clientId === null ? [] : appSteps({ ...explanation, clientId }))],
   };
 }
 
@@ -303,8 +303,8 @@ export const explainSignIn: AdminHandler<"explainSignIn"> = async (
   if (facts === null) throw appNotFound();
   const needs = facts.hasSecondFactor || (facts.isStaff && (await needsSecondFactor(personId)));
   const { roles } = caller;
-  const asked = { facts, clientId, reach, roles, homeSchoolId, isGuest, needsSecondFactor: needs };
-  return { status: 200, body: explain(asked) };
+  const explanation = { facts, clientId, reach, roles, homeSchoolId, isGuest, needsSecondFactor: needs };
+  return { status: 200, body: explain(explanation) };
 };
 
 export const releaseSignInLimits: AdminHandler<"releaseSignInLimits"> = (deps, request) =>

@@ -107,7 +107,7 @@ export const listAudit: AdminHandler<"listAudit"> = async (deps, request) => {
   const chosen = await readChosen(deps.db, reach, { school, person, app });
   // Lines of an app do not say to its partner whom they are about, nor who it was: chosen by a person, they would.
   const clientIds = person === undefined && actor === undefined ? [...reach.clientIds] : [];
-  const found = await list(deps.db.pool, {
+  const lines = await list(deps.db.pool, {
     ...chosen,
     actorId: actor && personActor(actor as PersonId),
     action,
@@ -118,6 +118,6 @@ export const listAudit: AdminHandler<"listAudit"> = async (deps, request) => {
     after: readPosition(range.after),
     isOldestFirst: query.sort === "oldest",
   });
-  const names = await findLineNames(deps, reach, found);
-  return answer(found, (line) => presentLine(line, isOfSchool(reach, line), names), positionOf);
+  const names = await findLineNames(deps, reach, lines);
+  return answer(lines, (line) => presentLine(line, isOfSchool(reach, line), names), positionOf);
 };

@@ -55,14 +55,14 @@ export const listDataRequests: AdminHandler<"listDataRequests"> = async (deps, r
   const reached = reach.all ? null : keepingSchools(reach);
   const schoolIds = schoolId === undefined ? reached : [schoolId].filter((id) => reachesSchool(reach, id));
   const isOpen = query.state === undefined ? undefined : query.state === "OPEN";
-  const found = await directory.listDataRequests(deps.db, {
+  const requests = await directory.listDataRequests(deps.db, {
     schoolIds,
     personId,
     isOpen,
     now: origin.at,
     ...page.range,
   });
-  return page.answer(found, (one) => presentDataRequest(one, reach));
+  return page.answer(requests, (one) => presentDataRequest(one, reach));
 };
 
 /** Errors: not_found data_request_not_found if out of reach. */
@@ -72,8 +72,8 @@ function refuseOthers(request: DataRequest, reach: Reach): DataRequest {
 }
 
 export const getDataRequest: AdminHandler<"getDataRequest"> = async ({ db }, { dataRequestId, reach, origin }) => {
-  const found = refuseOthers(await directory.getDataRequest(db, dataRequestId, origin.at), reach);
-  return answerRecord(presentDataRequest(found, reach), notState);
+  const dataRequest = refuseOthers(await directory.getDataRequest(db, dataRequestId, origin.at), reach);
+  return answerRecord(presentDataRequest(dataRequest, reach), notState);
 };
 
 export const createDataRequest: AdminHandler<"createDataRequest"> = (deps, request) =>

@@ -53,10 +53,10 @@ type Asked = { personId: PersonId; now: Date; reach: Reach; deliveries: readonly
 
 /** What apps could learn about the person, with a function that presents it. */
 export async function readDisclosures(db: PrismaDb, { personId, now, reach, deliveries }: Asked) {
-  const found = await listDisclosures(db.pool, { personId, now });
-  const ids = found.flatMap(({ periods }) => periods.flatMap(({ schoolIds }) => schoolIds));
+  const disclosures = await listDisclosures(db.pool, { personId, now });
+  const ids = disclosures.flatMap(({ periods }) => periods.flatMap(({ schoolIds }) => schoolIds));
   const known = { schools: await findSchoolNames(db, ids), deliveries };
-  return { found, presentOne: (one: Disclosure) => presentDisclosure(one, reach, known) };
+  return { found: disclosures, presentOne: (one: Disclosure) => presentDisclosure(one, reach, known) };
 }
 
 export const listDisclosuresOfPerson: AdminHandler<"listDisclosuresOfPerson"> = async (deps, request) => {
@@ -80,9 +80,9 @@ async function readLines(
   for (let isWhole = false; !isWhole && lines.length < most;) {
     const last = lines.at(-1);
     const after = last && { after: { at: last.at, id: last.id } };
-    const found = await inTurn(() => listAudit(db.pool, { ...whose, limit: linesAtOnce, ...after }));
-    lines.push(...found);
-    isWhole = found.length < linesAtOnce;
+    const page = await inTurn(() => listAudit(db.pool, { ...whose, limit: linesAtOnce, ...after }));
+    lines.push(...page);
+    isWhole = page.length < linesAtOnce;
   }
   return lines;
 }
@@ -124,10 +124,10 @@ export const getPersonData: AdminHandler<"getPersonData"> = async (deps, { perso
     await signOn.listChosenSchools(db, personId),
   ];
   const deliveries = await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }));
-  const asked = { personId, now: origin.at, reach, deliveries };
+  const params = { personId, now: origin.at, reach, deliveries };
   const schoolIds = schoolsOf(reach);
   const requests = await listDataRequests(db, { schoolIds: schoolIds ?? null, personId, limit: most, now: origin.at });
-  const disclosures = await inTurn(() => readDisclosures(db, asked));
+  const disclosures = await inTurn(() => readDisclosures(db, params));
   const { userNames, recoveryCodes, ...lists } = await signOn.readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
   const isSeen = ({ schoolId }: RecordedAudit) => seenBy(reach, schoolId);

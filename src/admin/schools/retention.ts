@@ -58,9 +58,9 @@ export async function readPeriods(
   { db, retention, retentionRules }: AdminDeps,
   schoolId: SchoolId | null,
 ): Promise<Schemas["RetentionPeriods"]> {
-  const found = schoolId && (await findRetention(db.pool, schoolId, retentionRules.defaults));
-  if (!found) return retention;
-  const { leftMonths, restoreDays: deletedPersonDays, auditDays } = found;
+  const ofSchool = schoolId && (await findRetention(db.pool, schoolId, retentionRules.defaults));
+  if (!ofSchool) return retention;
+  const { leftMonths, restoreDays: deletedPersonDays, auditDays } = ofSchool;
   return { ...retention, leftMonths, deletedPersonDays, auditDays };
 }
 
@@ -115,13 +115,13 @@ export const listRetentionPeople: AdminHandler<"listRetentionPeople"> = async (d
   const { db, retentionRules: rules } = deps;
   const { schoolId, query, origin, page } = request;
   const [dueAt, id] = page.range.after?.split(" ") ?? [];
-  const found = await listDue(db.pool, givenAt(rules, origin.at), {
+  const due = await listDue(db.pool, givenAt(rules, origin.at), {
     schoolIds: [schoolId],
     until: addDays(origin.at, query.days ?? rules.noticeDays),
     limit: page.range.limit,
     after: dueAt === undefined ? undefined : { dueAt: new Date(dueAt), id: id as DuePerson["id"] },
   });
-  return page.answer(found, presentDue, (due) => `${due.dueAt.toISOString()} ${due.id}`);
+  return page.answer(due, presentDue, (due) => `${due.dueAt.toISOString()} ${due.id}`);
 };
 
 export const releaseRetention: AdminHandler<"releaseRetention"> = (deps, request) => {
@@ -159,12 +159,12 @@ export const previewStateRetention: AdminHandler<"previewStateRetention"> = asyn
   const { body, origin, page } = request;
   const { state } = request.query;
   const proposal = { subject: { state }, policy: body.policy, rules };
-  const found = await withProposal(db, proposal, origin, async (tx) => {
+  const counts = await withProposal(db, proposal, origin, async (tx) => {
     const schoolIds = await listSchoolsOfState(tx, state, page.range);
     return countDue(tx, givenAt(rules, origin.at), { schoolIds, until: addDays(origin.at, body.days) });
   });
   return page.answer(
-    found,
+    counts,
     (counts) => presentCount(counts, rules),
     ({ schoolId }) => schoolId,
   );
@@ -173,8 +173,8 @@ export const previewStateRetention: AdminHandler<"previewStateRetention"> = asyn
 const dayOf = (until: Date): string => new Date(until.getTime() - 1).toISOString().slice(0, 10);
 
 export async function readExemption(db: RecordStore, personId: PersonId): Promise<Schemas["RetentionExemption"]> {
-  const found = await findExemption(db, personId);
-  return found && present("RetentionExemption", { ...found, until: dayOf(found.until) });
+  const exemption = await findExemption(db, personId);
+  return exemption && present("RetentionExemption", { ...exemption, until: dayOf(exemption.until) });
 }
 
 export const getPersonRetention: AdminHandler<"getPersonRetention"> = async (deps, { personId, reach, origin }) => {

@@ -54,21 +54,21 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
   const { school, person, app, role } = query;
   const chosen = await readChosen(deps.db, reach, { school, person, app });
   const filter = { ...chosen, role, reach, now: deps.clock(), withEnded: false };
-  const found = await staff.listRoles(deps.db, { ...filter, ...page.range });
+  const roles = await staff.listRoles(deps.db, { ...filter, ...page.range });
   const names = await findNames(deps.db, {
-    personIds: found.map(({ holder }) => ("personId" in holder ? holder.personId : null)),
-    clientIds: found.map(({ holder }) => ("clientId" in holder ? holder.clientId : null)),
+    personIds: roles.map(({ holder }) => ("personId" in holder ? holder.personId : null)),
+    clientIds: roles.map(({ holder }) => ("clientId" in holder ? holder.clientId : null)),
   });
   const presentNamed = (role: StaffRole) => {
-    const shown = presentRole(withinReach(reach, role));
-    const { personId, clientId } = shown.holder;
+    const presented = presentRole(withinReach(reach, role));
+    const { personId, clientId } = presented.holder;
     return present("ListedStaffRole", {
-      ...shown,
+      ...presented,
       personName: names.ofPerson(personId),
       appName: names.ofApp(clientId),
     });
   };
-  return page.answer(found, presentNamed);
+  return page.answer(roles, presentNamed);
 };
 
 /** Reads the role that a request gives. */
@@ -140,8 +140,8 @@ export const giveClassTeacherRoles: AdminHandler<"giveClassTeacherRoles"> = (dep
 export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, request) => {
   const { query, origin, page } = request;
   const filter = { status: query.status, words: searchTermsOf(query.search), atNoSchool: true };
-  const found = await directory.listPeople(storeOf(deps.db), { ...filter, ...page.range });
-  const personIds = found.map(({ id }) => id);
+  const people = await directory.listPeople(storeOf(deps.db), { ...filter, ...page.range });
+  const personIds = people.map(({ id }) => id);
   const logins = await listUserNames(deps.db, personIds);
   const roles = await staff.listRolesOf(deps.db, { personIds, now: origin.at });
   const presentPerson = (person: Person) =>
@@ -151,7 +151,7 @@ export const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, req
       hasLogin: logins.get(person.id)?.hasPassword ?? false,
       roles: (roles.get(person.id) ?? []).map(presentRole),
     });
-  return page.answer(found, presentPerson);
+  return page.answer(people, presentPerson);
 };
 
 export const createStaffPerson: AdminHandler<"createStaffPerson"> = async (deps, request) => {

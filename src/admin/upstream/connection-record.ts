@@ -59,10 +59,11 @@ export async function getReachedConnection(
   db: RecordStore,
   { connectionId, reach, caller: { setUp } }: AskedConnection,
 ): Promise<Connection> {
-  const found = await findConnection(db, connectionId as ConnectionId);
+  const connection = await findConnection(db, connectionId as ConnectionId);
   const isOthers = setUp !== undefined && setUp.connectionId !== connectionId;
-  if (found === null || isOthers || !isReached(reach, { schools: [found.schoolId] })) throw connectionUnknown();
-  return found;
+  if (connection === null || isOthers || !isReached(reach, { schools: [connection.schoolId] }))
+    throw connectionUnknown();
+  return connection;
 }
 
 type Deps = Pick<AdminDeps, "issuerUrl">;

@@ -23,13 +23,13 @@ export const listUpstreamConnections: AdminHandler<"listUpstreamConnections"> = 
   if (query.school !== undefined) await refuseUnknownSchool(deps.db, reach, query.school);
   const { school, failing: isFailing, "secret-expiring": isSoon } = query;
   const reached = reach.all ? undefined : [...reach.schoolIds];
-  const found = await upstream.listConnections(deps.db, {
+  const connections = await upstream.listConnections(deps.db, {
     schoolIds: school === undefined ? reached : [school],
     isFailing,
     secretExpires: isSoon === undefined ? undefined : { isSoon, until: addDays(origin.at, secretNoticeDays) },
     ...page.range,
   });
-  return page.answer(await presentConnections(deps, deps.db, found));
+  return page.answer(await presentConnections(deps, deps.db, connections));
 };
 
 export const getUpstreamConnection: AdminHandler<"getUpstreamConnection"> = async (deps, request) => {
@@ -103,17 +103,17 @@ export const updateUpstreamMetadata: AdminHandler<"updateUpstreamMetadata"> = as
   const { id, issuer, clientId, hasSecret } = await getReachedConnection(deps.db, request);
   if (issuer === null || clientId === null || !hasSecret)
     throw new AppError("conflict", "upstream_incomplete", "The issuer, the client id or the client secret is missing.");
-  const found = await deps.upstream.checkConnection(id);
-  if (found === null) throw connectionUnknown();
-  const endpoints = found.kind === "reached" ? found.endpoints : null;
+  const checked = await deps.upstream.checkConnection(id);
+  if (checked === null) throw connectionUnknown();
+  const endpoints = checked.kind === "reached" ? checked.endpoints : null;
   const body = present("UpstreamCheck", {
-    isReached: found.kind === "reached",
+    isReached: checked.kind === "reached",
     authorizationEndpoint: endpoints?.authorization ?? null,
     tokenEndpoint: endpoints?.token ?? null,
     userinfoEndpoint: endpoints?.userinfo ?? null,
     jwksUri: endpoints?.jwks ?? null,
-    failure: found.kind === "failed" ? found.failure.code : "NONE",
-    detail: found.kind === "failed" ? found.detail : null,
+    failure: checked.kind === "failed" ? checked.failure.code : "NONE",
+    detail: checked.kind === "failed" ? checked.detail : null,
   });
   return { status: 200, body };
 };

@@ -14,13 +14,13 @@ import { getReachedPerson } from "../whose-person.ts";
 export const listUpstreamLinks: AdminHandler<"listUpstreamLinks"> = async (deps, request) => {
   const { range, answer } = request.page;
   const { id: connectionId } = await getReachedConnection(deps.db, request);
-  const found = await upstream.listLinks(deps.db, {
+  const links = await upstream.listLinks(deps.db, {
     connectionId,
     limit: range.limit,
     after: range.after as PersonId | undefined,
   });
   return answer(
-    found,
+    links,
     (link) => present("UpstreamLink", link),
     ({ personId }) => personId,
   );
@@ -33,12 +33,12 @@ export const listUpstreamLinksOfPerson: AdminHandler<"listUpstreamLinksOfPerson"
   const { db } = deps;
   const { personId, reach, page } = request;
   await getReachedPerson(db, reach, personId);
-  const found = await upstream.listLinks(db, { personId, limit: mostOfPerson });
-  const ids = found.map(({ schoolId }) => schoolId);
+  const links = await upstream.listLinks(db, { personId, limit: mostOfPerson });
+  const ids = links.map(({ schoolId }) => schoolId);
   const names = await findSchoolNames(db, ids);
   const presentLink = (link: Link) =>
     present("PersonUpstreamLink", { ...link, schoolName: names.get(link.schoolId) ?? "" });
-  return page.answerFrom(found, presentLink, ({ connectionId }) => connectionId);
+  return page.answerFrom(links, presentLink, ({ connectionId }) => connectionId);
 };
 
 export const revokeUpstreamLink: AdminHandler<"revokeUpstreamLink"> = (deps, request) =>

@@ -20,11 +20,11 @@ const presentDelivery = (delivery: Found) => present("Delivery", { deliveryId: d
 
 /** Errors: not_found webhook_delivery_not_found, also if the caller does not reach its endpoint. */
 async function readDelivery(db: RecordStore, reach: Reach, id: string): Promise<Schemas["DeliveryWithLog"]> {
-  const { log, ...found } = await webhooks.getDelivery(db, id);
-  await refuseOtherEndpoint(db, reach, found.endpointId).catch((error: unknown) => {
+  const { log, ...delivery } = await webhooks.getDelivery(db, id);
+  await refuseOtherEndpoint(db, reach, delivery.endpointId).catch((error: unknown) => {
     throw error instanceof AppError && error.kind === "not_found" ? webhooks.deliveryNotFound() : error;
   });
-  return present("DeliveryWithLog", { delivery: { ...found, deliveryId: id }, log });
+  return present("DeliveryWithLog", { delivery: { ...delivery, deliveryId: id }, log });
 }
 
 export const listDeliveries: AdminHandler<"listDeliveries"> = async ({ db }, { endpointId, query, page }) =>
@@ -51,10 +51,10 @@ const figureDays = 1;
 
 export const getEndpointFigures: AdminHandler<"getEndpointFigures"> = async ({ db }, { endpointId, origin }) => {
   const { pending } = await webhooks.readEndpoint(storeOf(db), endpointId);
-  const found = await webhooks.findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
-  const { attempts, succeeded } = found;
+  const figures = await webhooks.findEndpointFigures(db.pool, { endpointId, since: addDays(origin.at, -figureDays) });
+  const { attempts, succeeded } = figures;
   const body = present("EndpointFigures", {
-    ...found,
+    ...figures,
     pending,
     successRate: attempts === 0 ? null : succeeded / attempts,
   });

@@ -28,9 +28,14 @@ export const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, request
   const { app: clientId } = query;
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   const after = readPosition(range.after);
-  const found = await webhooks.listEndpoints(deps.db, { clientId, among: appsOf(reach), limit: range.limit, after });
+  const endpoints = await webhooks.listEndpoints(deps.db, {
+    clientId,
+    among: appsOf(reach),
+    limit: range.limit,
+    after,
+  });
   const positionOf = (of: Endpoint) => JSON.stringify([of.clientId, of.createdAt, of.id]);
-  return answer(found, presentEndpoint, positionOf);
+  return answer(endpoints, presentEndpoint, positionOf);
 };
 
 function readPosition(text: string | undefined): EndpointPosition | undefined {

@@ -70,8 +70,8 @@ async function* checkUnpacked(source: AsyncIterable<Buffer>): AsyncGenerator<Uin
 }
 
 async function listFiles(path: string, kind: FileKind): Promise<string[]> {
-  const found = await stat(path);
-  if (!found.isDirectory()) return [path];
+  const stats = await stat(path);
+  if (!stats.isDirectory()) return [path];
   const names = (await readdir(path, { withFileTypes: true })).sort((one, other) => (one.name < other.name ? -1 : 1));
   // A dump of pg_dump in the directory format, or the files of a database.
   if (kind === "dump") return [path];
@@ -89,7 +89,7 @@ async function readPlace(path: string): Promise<AsyncIterable<Uint8Array>> {
 
 /** Searches log files, also those in folders and packed ones, and dumps. Errors: a path that does not exist. */
 export async function searchFiles(
-  asked: readonly { path: string; kind: FileKind }[],
+  files: readonly { path: string; kind: FileKind }[],
   options: {
     matcher: Matcher;
     onRow(row: FoundRow, file: { path: string; kind: FileKind }): void;
@@ -97,7 +97,7 @@ export async function searchFiles(
   },
 ): Promise<FileSearch[]> {
   const listed = await Promise.all(
-    asked.map(async ({ path, kind }) => (await listFiles(path, kind)).map((each) => ({ path: each, kind }))),
+    files.map(async ({ path, kind }) => (await listFiles(path, kind)).map((each) => ({ path: each, kind }))),
   );
   const searched: FileSearch[] = [];
   for (const file of listed.flat()) {

@@ -68,17 +68,17 @@ export function makeMatcher(values: Values, userNameHashes: readonly Buffer[]): 
   return {
     mayMatch: (bytes) => mayMatch(bytes.toString("latin1")),
     find(bytes) {
-      const found = new Set<What>();
+      const matches = new Set<What>();
       const latin1 = bytes.toString("latin1");
-      if (!mayMatch(latin1)) return found;
+      if (!mayMatch(latin1)) return matches;
       const note = (text: string, mayBeShort: boolean) => {
         for (const { what, text: is, isShort } of rules)
-          if ((mayBeShort || !isShort) && is?.test(text)) found.add(what);
+          if ((mayBeShort || !isShort) && is?.test(text)) matches.add(what);
       };
       note(decode(bytes), isText(latin1));
       for (const hidden of bytesIn(latin1)) note(decode(hidden), isText(hidden.toString("latin1")));
-      for (const { what, is } of forms) if (is.test(latin1)) found.add(what);
-      return found;
+      for (const { what, is } of forms) if (is.test(latin1)) matches.add(what);
+      return matches;
     },
   };
 }

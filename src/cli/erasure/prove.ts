@@ -87,8 +87,8 @@ const hashUserName = makeFind<{ hash: Buffer }, { name: string }>(
 /** Also of the name without the number that user names made by a rule end with. */
 async function hashUserNames({ pool }: OpenDb, userNames: readonly string[]): Promise<Buffer[]> {
   const spellings = new Set(userNames.map(foldText).flatMap((name) => [name, name.replace(/\d+$/, "")]));
-  const found = [...spellings].map((name) => hashUserName(pool, { name }));
-  return (await Promise.all(found)).flatMap((rows) => rows.map(({ hash }) => hash));
+  const hashes = [...spellings].map((name) => hashUserName(pool, { name }));
+  return (await Promise.all(hashes)).flatMap((rows) => rows.map(({ hash }) => hash));
 }
 
 type Report = {

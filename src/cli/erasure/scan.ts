@@ -59,14 +59,14 @@ function makeLines({ matcher, section: first, isDump = false, onRow }: Scan) {
   let section = first;
   let line = 0;
   // Of a line of which parts were searched: what they had, and how many columns end before its rest.
-  let found = new Map<string, Set<What>>();
+  let matches = new Map<string, Set<What>>();
   let columnsBefore = 0;
 
   function search(bytes: Buffer): string[] {
     const fields = section === null ? [bytes] : [...splitAt(bytes, tab)];
     for (const [at, field] of fields.entries()) {
       const column = section?.columns[columnsBefore + at] ?? "";
-      for (const what of matcher.find(field)) found.set(column, (found.get(column) ?? new Set<What>()).add(what));
+      for (const what of matcher.find(field)) matches.set(column, (matches.get(column) ?? new Set<What>()).add(what));
     }
     return columnsBefore === 0 ? fields.map(String) : [];
   }
@@ -77,15 +77,15 @@ function makeLines({ matcher, section: first, isDump = false, onRow }: Scan) {
       const next = sectionAt(bytes.subarray(0, 10_000).toString(), section);
       if (next !== section) return void (section = next);
     }
-    if (!matcher.mayMatch(bytes) && found.size === 0) return;
+    if (!matcher.mayMatch(bytes) && matches.size === 0) return;
     const fields = search(bytes);
     const { columns = [] } = section ?? {};
     const read = (column: string) => {
       const value = fields[columns.indexOf(column)];
       return value === undefined || value === "\\N" ? null : value;
     };
-    if (found.size > 0) onRow({ section, line, found, read });
-    found = new Map();
+    if (matches.size > 0) onRow({ section, line, found: matches, read });
+    matches = new Map();
   }
 
   const hasSections = (bytes: Buffer) =>
@@ -98,7 +98,7 @@ function makeLines({ matcher, section: first, isDump = false, onRow }: Scan) {
       columnsBefore += countOf(bytes.subarray(0, -overlap), tab);
     },
     addWhole(bytes: Buffer): void {
-      const isRest = columnsBefore > 0 || found.size > 0;
+      const isRest = columnsBefore > 0 || matches.size > 0;
       if (!isRest && !matcher.mayMatch(bytes) && !hasSections(bytes)) {
         line += countOf(bytes, lineFeed) + (bytes.at(-1) === lineFeed ? 0 : 1);
         return;

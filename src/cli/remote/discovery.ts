@@ -32,13 +32,13 @@ const adminScope = /^urn:[^:\s]+:admin:v1:(read|write)$/;
 /** Source: OpenID Connect Discovery 1.0 section 4. */
 export async function discover(address: string, fetch: Fetch): Promise<Discovery> {
   const response = await fetch(`${address}/.well-known/openid-configuration`, {});
-  const found = (await response.json().catch(() => null)) as Record<string, unknown> | null;
-  const supported = found?.["scopes_supported"];
+  const metadata = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+  const supported = metadata?.["scopes_supported"];
   const scopes = Array.isArray(supported)
     ? supported.filter((scope) => adminScope.test(String(scope))).map(String)
     : [];
   const addressOf = (name: string): string => {
-    const url = found?.[name];
+    const url = metadata?.[name];
     if (!response.ok || typeof url !== "string" || !URL.canParse(url) || scopes.length === 0)
       throw new Error(`${address} is not a Schultor service: it has no admin API.`);
     if (!isSafe(new URL(url))) throw new Error(`${address} receives secrets without encryption. Nothing was sent.`);

@@ -70,8 +70,8 @@ export function makeRemotesFile(configFolder: string | undefined): RemotesFile {
 }
 
 async function refuseForOthers(path: string, mode: string): Promise<void> {
-  const { mode: found, uid } = await stat(path);
-  if ((found & forOthers) === 0 && uid === process.getuid?.()) return;
+  const { mode: permissions, uid } = await stat(path);
+  if ((permissions & forOthers) === 0 && uid === process.getuid?.()) return;
   throw new RemotesFileError(
     `${path} contains secrets, and other users can read it. Run: chmod ${mode} ${path}. Others may have read the secrets.`,
   );

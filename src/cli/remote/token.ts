@@ -107,11 +107,11 @@ export function makeTokenSource(credentials: Credentials, fetch: Fetch): TokenSo
   let discovery: Promise<Discovery> | undefined;
   let token: Promise<Token> | undefined;
   const fresh = async (): Promise<Token> => {
-    const found = await (discovery ??= discover(address, fetch));
+    const endpoints = await (discovery ??= discover(address, fetch));
     if ("clientSecret" in credentials)
-      return askAsApp({ address, clientId, clientSecret: credentials.clientSecret }, found, fetch);
+      return askAsApp({ address, clientId, clientSecret: credentials.clientSecret }, endpoints, fetch);
     const grant = { grant_type: "refresh_token", refresh_token: credentials.login.refreshToken };
-    const renewed = await exchange(address, found, grant, fetch);
+    const renewed = await exchange(address, endpoints, grant, fetch);
     credentials.login = renewed.login;
     await credentials.keep(renewed.login);
     return renewed.token;

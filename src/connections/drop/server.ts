@@ -101,7 +101,7 @@ export async function openDropServer(
   };
 }
 
-type Verify = (key: { type: string; blob: Buffer }, asked: AuthContext) => boolean;
+type Verify = (key: { type: string; blob: Buffer }, auth: AuthContext) => boolean;
 type Serving = {
   socket: Socket;
   door: DropDoor;
@@ -116,24 +116,24 @@ function serve(client: Connection, { socket, door, mostBytes, log, verify, clean
   let signedIn: { userName: string; blob: Buffer } | null = null;
   const findKey = async (userName: string, blob: Buffer) =>
     readPublicKeys((await door.findKeys(userName)) ?? "")?.find((key) => key.blob.equals(blob));
-  const authenticate = async (asked: AuthContext): Promise<void> => {
-    if (asked.method !== "publickey") return asked.reject(["publickey"]);
+  const authenticate = async (auth: AuthContext): Promise<void> => {
+    if (auth.method !== "publickey") return auth.reject(["publickey"]);
     if (++tries > most.keysTried) return void socket.destroy();
     const {
       username: userName,
       key: { data: blob },
-    } = asked;
+    } = auth;
     const key = await findKey(userName, blob);
     // Without a signature, the client only asks whether it may use the key.
-    if (key === undefined || (asked.signature && !verify(key, asked))) return asked.reject(["publickey"]);
-    if (asked.signature) signedIn = { userName, blob };
-    asked.accept();
+    if (key === undefined || (auth.signature && !verify(key, auth))) return auth.reject(["publickey"]);
+    if (auth.signature) signedIn = { userName, blob };
+    auth.accept();
   };
   const late = setTimeout(() => socket.destroy(), seconds.signIn * 1000).unref();
-  client.on("authentication", (asked) => {
-    authenticate(asked).catch((err: unknown) => {
+  client.on("authentication", (auth) => {
+    authenticate(auth).catch((err: unknown) => {
       log.error({ err }, "a key of SFTP could not be checked");
-      asked.reject();
+      auth.reject();
     });
   });
   client.on("ready", () => {

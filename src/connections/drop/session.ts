@@ -100,10 +100,10 @@ export function serveUploads(sftp: SftpServer, session: DropSession): () => Prom
   };
   const show = (id: number, path: string): void => {
     const name = toName(path);
-    const found = arrived.get(name ?? "");
+    const file = arrived.get(name ?? "");
     if (name === "") sftp.attrs(id, attributes(folderMode));
-    else if (found === undefined) sftp.status(id, status.missing);
-    else sftp.attrs(id, attributes(fileMode, found.size));
+    else if (file === undefined) sftp.status(id, status.missing);
+    else sftp.attrs(id, attributes(fileMode, file.size));
   };
 
   sftp.on("OPEN", (id, path, flags) => {

@@ -12,7 +12,7 @@ declare module "ssh2" {
     on(event: "connection", listener: (client: Connection, info: { ip: string; port: number }) => void): this;
   }
   interface Connection extends EventEmitter {
-    on(event: "authentication", listener: (asked: AuthContext) => void): this;
+    on(event: "authentication", listener: (auth: AuthContext) => void): this;
     on(event: "ready", listener: () => void): this;
     on(event: "error", listener: (error: Error) => void): this;
     once(event: "session", listener: (accept: () => Session) => void): this;

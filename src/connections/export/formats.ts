@@ -141,13 +141,13 @@ async function writeSchulconnex({ school, people }: ExportedSchool, tools: Tools
 
 /** A table needs ids of groups if their names do not identify them, or if it would be read as several names. */
 async function findTypesWithIds({ groups }: ExportedSchool): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
+  const names = new Set<string>();
   for await (const part of groups())
     for (const { id, name, type } of part) {
       const kind = groupColumns.find(([, , one]) => one === type)![1];
-      if (id !== `${kind}:${name}` || /[|/+&,;]|\s/.test(name)) found.add(type);
+      if (id !== `${kind}:${name}` || /[|/+&,;]|\s/.test(name)) names.add(type);
     }
-  return found;
+  return names;
 }
 
 /** The table that imports read without a question. */
@@ -192,14 +192,14 @@ export async function exportRoster(
     paths.push(path);
     return path;
   };
-  let kept: string | undefined;
+  let previous: string | undefined;
   try {
     const { write } = rosterFormats[format];
     const path = await readSchool(db, schoolId, inTurn, (school) => write(school, { makeFile, signal, now }));
     const digest = (await digestOf(path, signal)).toString("base64url");
-    kept = path;
+    previous = path;
     return { path, digest };
   } finally {
-    for (const path of paths) if (path !== kept) await rm(path, { force: true });
+    for (const path of paths) if (path !== previous) await rm(path, { force: true });
   }
 }

@@ -18,14 +18,14 @@ export const makeFolder = (folder: string): RosterSource => ({
       throw refuse("roster_setting_malformed", "path", "must be a path below the configured folder");
   },
   async read({ settings: { path = "" } }, { makeFile, limits, signal }) {
-    const [root, found] = await Promise.all([realpath(folder), realpath(join(folder, path))]).catch(
+    const [root, target] = await Promise.all([realpath(folder), realpath(join(folder, path))]).catch(
       (error: unknown) => {
         throw new SourceError("NOT_FOUND", (error as NodeJS.ErrnoException).code, { cause: error });
       },
     );
     // A symbolic link may lead out of the folder; the path that is opened has none.
-    if (!found.startsWith(root + sep)) throw new SourceError("NOT_FOUND", "the path leads out of the folder");
-    const file = await open(found, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (!target.startsWith(root + sep)) throw new SourceError("NOT_FOUND", "the path leads out of the folder");
+    const file = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const before = await file.stat();
       if (!before.isFile()) throw new SourceError("NOT_FOUND", "the path is no file");

@@ -167,7 +167,7 @@ function groupsAt({ school_classes, workgroups }: User, { there }: School): Grou
   const list = (all: Record<string, string[]> | null | undefined, kind: string, type: RosterGroup["type"]) =>
     Object.entries(all ?? {})
       .filter(([school]) => isSame(school, there))
-      .flatMap(([, found]) => found)
+      .flatMap(([, ids]) => ids)
       .map((name) => ({ group: { id: `${kind}:${there.toLowerCase()}:${name}`, name, type } }));
   return [...list(school_classes, "class", "Klasse"), ...list(workgroups, "workgroup", "Sonstig")];
 }

@@ -47,10 +47,10 @@ function makeApi({ settings, secret }: SourceContext, { requests, makeFile, sign
       const all = await list("lernplattformen/", named);
       const isWanted = ({ id, bezeichnung }: z.infer<typeof named>) =>
         wanted === undefined || [String(id), bezeichnung?.toLowerCase()].includes(wanted.toLowerCase());
-      const found = all.filter(isWanted);
-      if (found.length !== 1)
-        throw new SourceError("NOT_FOUND", `${found.length} of ${all.length} learning platforms fit`);
-      return found[0]!.id;
+      const items = all.filter(isWanted);
+      if (items.length !== 1)
+        throw new SourceError("NOT_FOUND", `${items.length} of ${all.length} learning platforms fit`);
+      return items[0]!.id;
     },
     /** The present one, and the one before it. */
     async listTerms(): Promise<number[]> {
@@ -89,7 +89,7 @@ function toUnpackingError(error: unknown, signal: AbortSignal): unknown {
   return toSourceError(error, signal);
 }
 
-const ids = z.array(z.int().nullable()).transform((found) => found.filter((id) => id !== null));
+const ids = z.array(z.int().nullable()).transform((ids) => ids.filter((id) => id !== null));
 const name = z
   .string()
   .nullish()
@@ -130,16 +130,16 @@ type Roster = {
 
 /** Reads everything but people, whose lists may stand before those of their groups. */
 async function readGroups(path: string, schools: readonly SourceSchool[]): Promise<Roster> {
-  const found = { jahrgaenge: [] as Item<"jahrgaenge">[], klassen: [] as Class[], lerngruppen: [] as Course[] };
+  const lists = { jahrgaenge: [] as Item<"jahrgaenge">[], klassen: [] as Class[], lerngruppen: [] as Course[] };
   const levels = new Map<number, Map<number, number>>();
   let number: unknown;
   let pupils = 0;
   for await (const { name: list, value, isItem } of readJsonParts(path)) {
     if (list === "schulnummer") number = value;
     if (!isItem) continue;
-    if (list === "jahrgaenge") found.jahrgaenge.push(checkShape(shapes.jahrgaenge, value, list));
-    if (list === "klassen") found.klassen.push(checkShape(shapes.klassen, value, list));
-    if (list === "lerngruppen") found.lerngruppen.push(checkShape(shapes.lerngruppen, value, list));
+    if (list === "jahrgaenge") lists.jahrgaenge.push(checkShape(shapes.jahrgaenge, value, list));
+    if (list === "klassen") lists.klassen.push(checkShape(shapes.klassen, value, list));
+    if (list === "lerngruppen") lists.lerngruppen.push(checkShape(shapes.lerngruppen, value, list));
     if (list !== "schueler") continue;
     const { idJahrgang, idsLerngruppen } = checkShape(shapes.schueler, value, list);
     pupils += 1;
@@ -149,23 +149,23 @@ async function readGroups(path: string, schools: readonly SourceSchool[]): Promi
     }
   }
   if (!Number.isSafeInteger(number)) throw new SourceError("ANSWERED_BADLY", "the export names no school");
-  const classes = nameClasses(found.klassen);
-  const courses = nameCourses(found.lerngruppen, { classes, levelOf: makeLevelOf(levels, found.jahrgaenge) });
+  const classes = nameClasses(lists.klassen);
+  const courses = nameCourses(lists.lerngruppen, { classes, levelOf: makeLevelOf(levels, lists.jahrgaenge) });
   const ofTeachers = new Map<number, GroupOfPerson[]>();
   const add = (teachers: readonly number[], group: RosterGroup | undefined, role: "KlLeit" | "Lehr") => {
     for (const id of group === undefined ? [] : new Set(teachers))
       ofTeachers.set(id, [...(ofTeachers.get(id) ?? []), { group: group!, role }]);
   };
-  for (const { id, idsKlassenlehrer } of found.klassen) add(idsKlassenlehrer, classes.get(id), "KlLeit");
-  for (const { id, idsLehrer } of found.lerngruppen) add(idsLehrer, courses.get(id), "Lehr");
+  for (const { id, idsKlassenlehrer } of lists.klassen) add(idsKlassenlehrer, classes.get(id), "KlLeit");
+  for (const { id, idsLehrer } of lists.lerngruppen) add(idsLehrer, courses.get(id), "Lehr");
   return { school: chooseSchool(number as number, schools), pupils, classes, courses, ofTeachers };
 }
 
 /** The official id of the school with this number. Errors: SourceError OTHER_SCHOOL, if others are numbered alike. */
 function chooseSchool(number: number, schools: readonly SourceSchool[]): string | null {
   const digitsOf = ({ officialId }: SourceSchool) => officialId.replace(/^\D+/, "");
-  const found = schools.find((school) => digitsOf(school) === String(number));
-  if (found !== undefined) return found.officialId;
+  const match = schools.find((school) => digitsOf(school) === String(number));
+  if (match !== undefined) return match.officialId;
   const isAlike = (school: SourceSchool) => /^\d{6}$/.test(digitsOf(school));
   if (schools.length > 1 || schools.some(isAlike))
     throw new SourceError("OTHER_SCHOOL", `the export is of school ${number}`);
@@ -223,8 +223,8 @@ function nameCourses(
 async function* readPeople(path: string, roster: Roster): AsyncGenerator<RosterPerson> {
   const { school, classes, courses, ofTeachers } = roster;
   const at = (role: "Lehr" | "Lern", groups: GroupOfPerson[]) => [{ school, name: null, role, groups }];
-  const groupsOf = (found: (RosterGroup | undefined)[]): GroupOfPerson[] =>
-    [...new Set(found)].filter((group) => group !== undefined).map((group) => ({ group, role: "Lern" }));
+  const groupsOf = (groups: (RosterGroup | undefined)[]): GroupOfPerson[] =>
+    [...new Set(groups)].filter((group) => group !== undefined).map((group) => ({ group, role: "Lern" }));
   for await (const { name: list, value, isItem } of readJsonParts(path)) {
     if (!isItem) continue;
     if (list === "lehrer") {

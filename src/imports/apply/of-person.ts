@@ -87,11 +87,11 @@ export async function listPersonImports({ prisma }: RecordStore, page: PageReque
     orderBy: { id: "desc" },
     take: limit,
   });
-  const found = rows.map(({ personId: _, classesBefore, classesAfter, ...row }) => ({
+  const changes = rows.map(({ personId: _, classesBefore, classesAfter, ...row }) => ({
     ...(row as Omit<PersonImport, "classes">),
     classes: classesBefore.join() === classesAfter.join() ? null : { before: classesBefore, after: classesAfter },
   }));
-  return found.length === limit ? found : [...found, ...(await findCreation({ prisma }, personId, ofSchools))];
+  return changes.length === limit ? changes : [...changes, ...(await findCreation({ prisma }, personId, ofSchools))];
 }
 
 async function findCreation({ prisma }: RecordStore, id: PersonId, ofSchools: object): Promise<PersonImport[]> {

@@ -41,8 +41,8 @@ const keep = statement<{ ids: readonly PersonId[] }>(
 
 /** Keeps people from removal if their staff role exceeds an actor's, and the last operators. */
 async function keepStaff(tx: Transaction, { importId, appliedBy, schools, now }: SchoolPart): Promise<void> {
-  const found = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
-  const personIds = found.map(({ id }) => id);
+  const removedStaff = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
+  const personIds = removedStaff.map(({ id }) => id);
   if (personIds.length === 0) return;
   const kept = new Set<PersonId>();
   const { actorId } = await tx.prisma.import.findUniqueOrThrow({ where: { id: importId }, select: { actorId: true } });

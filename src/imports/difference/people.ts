@@ -69,7 +69,7 @@ const namesOf = ({ firstFull, firstCall, last, sortKey }: Names): Names => ({ fi
 
 /** A person who moves between schools of the same files stays the same person if their id is shared. */
 const insertStaged = statement<Values>(({ importId, schoolId, schools, speaksOf, now }) => {
-  const found = sql`
+  const match = sql`
     SELECT s.*, coalesce(${here.id}, ${there.id}) AS id
     FROM ${s} LEFT JOIN ${here} ON ${isHere} LEFT JOIN ${there} ON ${here.id} IS NULL AND ${isElsewhere(schools)}
     WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId}`;
@@ -95,7 +95,7 @@ const insertStaged = statement<Values>(({ importId, schoolId, schools, speaksOf,
   };
   return importPerson.insert(
     row,
-    sql`FROM (${found}) AS s LEFT JOIN ${p} ON ${p.id} = s.id
+    sql`FROM (${match}) AS s LEFT JOIN ${p} ON ${p.id} = s.id
     CROSS JOIN LATERAL (${selectSaid(speaksOf)}) AS said ORDER BY ${s.row}`,
   );
 });

@@ -121,7 +121,7 @@ function guessMapping(
   const role = has("ROLE")
     ? null
     : (roleOf(scope.people) ??
-      named.map(findRoleIn).find((found) => found !== undefined) ??
+      named.map(findRoleIn).find((role) => role !== undefined) ??
       (has("CLASSES") ? "STUDENT" : null));
   const className = has("CLASSES") || role === "TEACHER" ? undefined : about.map(findClassIn).find(Boolean);
   return {
@@ -139,17 +139,17 @@ const isRepeatable = (use: ColumnUse): boolean => manyColumns.includes(use);
 
 function guessUses(headings: readonly string[], samples: readonly string[][]): Uses {
   const uses: Uses = headings.map(() => null);
-  const found = headings
+  const columns = headings
     .flatMap((heading, index) => {
       const read = readHeading(heading);
       return read === undefined ? [] : [{ index, heading, ...read }];
     })
     .toSorted((a, b) => a.rank - b.rank);
-  for (const { index, heading, use } of found) {
+  for (const { index, heading, use } of columns) {
     if (uses.includes(use) && !isRepeatable(use)) continue;
     if (fits(use, heading, samples[index]!)) uses[index] = use;
   }
-  settleNames(uses, found, samples);
+  settleNames(uses, columns, samples);
   // A group of every pupil that is named like a class is their class.
   const group = uses.findIndex((use, index) => use === "GROUPS" && mostly(samples[index]!, isClassName));
   if (group !== -1 && !uses.includes("CLASSES")) uses[group] = "CLASSES";
@@ -165,11 +165,11 @@ type Uses = (ColumnUse | null)[];
 type FoundHeading = { index: number; use: ColumnUse; rank: number };
 
 /** What the columns of names mean beside each other. */
-function settleNames(uses: Uses, found: readonly FoundHeading[], samples: readonly string[][]): void {
+function settleNames(uses: Uses, headings: readonly FoundHeading[], samples: readonly string[][]): void {
   const at = (use: ColumnUse) => uses.indexOf(use);
   // Of "alle Vornamen" and "Vorname", the latter is the one in use.
-  const other = found.find(({ index, use, rank }) => {
-    const first = found.find((one) => one.index === at("FIRST_NAME"));
+  const other = headings.find(({ index, use, rank }) => {
+    const first = headings.find((one) => one.index === at("FIRST_NAME"));
     return (
       use === "FIRST_NAME" && uses[index] === null && first !== undefined && Math.floor(rank) > Math.floor(first.rank)
     );

@@ -118,9 +118,9 @@ function readUser(row: Row, context: RowContext, isRolesApart: boolean): void {
     .split(",")
     .map((key) => cleanId(key.trim()))
     .filter((key) => key !== "");
-  const found = keys.map((key) => findSchool(row, "orgSourcedIds", key, context.orgs));
-  const schools = [...new Set(found.filter((school) => typeof school === "string"))];
-  if (schools.length === 0 && keys.length > 0 && !found.includes(undefined)) {
+  const schoolIds = keys.map((key) => findSchool(row, "orgSourcedIds", key, context.orgs));
+  const schools = [...new Set(schoolIds.filter((school) => typeof school === "string"))];
+  if (schools.length === 0 && keys.length > 0 && !schoolIds.includes(undefined)) {
     skipUser(row, context);
     return context.staging.note("people_without_school");
   }
@@ -283,7 +283,7 @@ export async function readOrgs(
   const file = files.get("orgs.csv");
   const known = new Map<string, SchoolId | null>();
   const faulty = new Set<string>();
-  const found = new Set<SchoolId>(mode === "BULK" && schools.only !== undefined ? [schools.only] : []);
+  const schoolIds = new Set<SchoolId>(mode === "BULK" && schools.only !== undefined ? [schools.only] : []);
   if (file !== undefined) {
     await readTable({ file, onBytes, required: ["sourcedId", "type", "identifier"] }, staging, (row) => {
       const sourcedId = detachText(row.need("sourcedId", idLength));
@@ -298,7 +298,7 @@ export async function readOrgs(
       }
       schools.noteNames({ texts: [cleanCell(row.get("name"))], numbers: [row.get("identifier") || sourcedId] });
       known.set(sourcedId, school.id);
-      found.add(school.id);
+      schoolIds.add(school.id);
     });
   }
   return {
@@ -306,11 +306,11 @@ export async function readOrgs(
       const school = known.get(sourcedId);
       if (school !== undefined || file !== undefined) return school;
       const { id } = schools.choose(sourcedId);
-      if (id !== undefined) found.add(id);
+      if (id !== undefined) schoolIds.add(id);
       schools.noteNames({ texts: [], numbers: [sourcedId] });
       return id;
     },
     faulty,
-    schools: found,
+    schools: schoolIds,
   };
 }

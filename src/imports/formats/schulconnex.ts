@@ -97,10 +97,10 @@ function makeReader(record: unknown, places: JsonPlaces, state: ReadState & { at
     state.staging.fault({ ...place, field: path.join(".") || null }, code, message);
   };
   const text = (path: JsonPath, maxLength = nameLength): string => {
-    const found = get(path);
+    const raw = get(path);
     // JavaScript, and most programs with it, round larger numbers.
-    const isNumber = maxLength === idLength && Number.isInteger(found);
-    const value = isNumber ? (Number.isSafeInteger(found) ? String(found) : (found as number).toExponential()) : found;
+    const isNumber = maxLength === idLength && Number.isInteger(raw);
+    const value = isNumber ? (Number.isSafeInteger(raw) ? String(raw) : (raw as number).toExponential()) : raw;
     if (value !== undefined && value !== null && typeof value !== "string") {
       fault(path, "value_unreadable", "The value is not a text.");
       return "";
@@ -280,6 +280,6 @@ function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, 
 }
 
 function readRoleInGroup(reader: Reader, path: JsonPath): PersonRole | null {
-  const found = Array.from({ length: reader.list(path) }, (_, index) => reader.role([...path, index], rolesInGroup));
-  return nearestRole(found.filter((role) => role !== "OTHER"));
+  const roles = Array.from({ length: reader.list(path) }, (_, index) => reader.role([...path, index], rolesInGroup));
+  return nearestRole(roles.filter((role) => role !== "OTHER"));
 }

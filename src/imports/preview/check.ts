@@ -93,8 +93,8 @@ export async function checkStaged(
       schools: [...schools],
       role: roleOf(people),
     };
-    const [found] = await findRows<{ count: number }, CheckValues>(tx, findFaults, values);
-    faults += found!.count;
+    const [row] = await findRows<{ count: number }, CheckValues>(tx, findFaults, values);
+    faults += row!.count;
     if (code === "role_missing") for (const spread of spreadRoles) await run(tx, spread, values);
   }
   return faults;

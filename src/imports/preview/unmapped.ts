@@ -46,8 +46,8 @@ export async function waitForColumns(db: RecordStore, id: ImportId, path: string
     });
   }
   const { sheet, sheets, ...rest } = upload;
-  const kept = { ...rest, sheet: sheet && cleanCell(sheet), sheets: sheets.map(cleanCell) };
-  const isWaiting = await tryEvent(db, id, "askForColumns", { upload: kept as unknown as Prisma.InputJsonObject });
+  const cleaned = { ...rest, sheet: sheet && cleanCell(sheet), sheets: sheets.map(cleanCell) };
+  const isWaiting = await tryEvent(db, id, "askForColumns", { upload: cleaned as unknown as Prisma.InputJsonObject });
   if (!isWaiting) await forgetUpload(db, id);
 }
 
@@ -80,8 +80,8 @@ export async function beginMapped(
     throw new AppError("invalid", "sheet_unknown", "The workbook has no such sheet.");
   const present = { sheet: upload.sheet, encoding: shownEncoding(table.encoding), separator: table.separator };
   const isText = upload.sheet === null;
-  const asked = isText ? { encoding, separator } : { sheet };
-  const isOther = Object.entries(asked).some(
+  const choice = isText ? { encoding, separator } : { sheet };
+  const isOther = Object.entries(choice).some(
     ([name, value]) => value && value !== present[name as keyof typeof present],
   );
   if (!isOther) checkMapping(upload.table, columns);
@@ -91,14 +91,14 @@ export async function beginMapped(
     const joining = { actorId, schoolId: (named[0] ?? null) as SchoolId | null };
     await checkQueue(tx, joining);
     await sendEvent(tx, id, "mapColumns", { progressAt: origin.at });
-    const found = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
-    const [schoolId] = found.namedSchoolIds;
+    const row = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
+    const [schoolId] = row.namedSchoolIds;
     await recordAudit(tx, { ...origin, action: "import_columns_mapped", schoolId, detail: { importId: id } });
     const pieces = await tx.prisma.importPiece.findMany({ where: { importId: id }, take: 2 });
     const size = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const isSmall = isSmallFile(isText ? "csv" : "xlsx", size);
     await joinQueue(tx, { ...joining, importId: id, isReading: true, isSmall });
-    return found;
+    return row;
   });
   return {
     path: await restoreFile(db, id),
@@ -160,27 +160,28 @@ export async function planTable(
   file: SourceFile,
   { schoolId, mode, people, columns, choosesColumns = false }: Asked,
 ): Promise<TablePlan | undefined> {
-  const found: FoundEncoding = file.encoding ? { encoding: file.encoding, possible: [] } : await findEncoding(file);
-  const isReadable = found.possible.length === 0 && !choosesColumns;
-  const head = await readHead({ ...file, encoding: found.encoding });
+  const encoding: FoundEncoding = file.encoding ? { encoding: file.encoding, possible: [] } : await findEncoding(file);
+  const isReadable = encoding.possible.length === 0 && !choosesColumns;
+  const head = await readHead({ ...file, encoding: encoding.encoding });
   if (head.records.length === 0) return undefined;
   const guess = guessColumns(head, { name: file.name, mode, people });
   const titles = head.records
     .filter(({ line }) => line < guess.headingLine)
     .map(({ fields }) => fields.join(" ").trim());
-  const plan = { guess, found, titles };
+  const plan = { guess, found: encoding, titles };
   if (columns !== undefined) return { ...plan, mapping: columns };
   if (isTemplate(guess) && isReadable) return { ...plan, mapping: "template" };
-  const kept = schoolId && (await findKept(db, schoolId, guess));
-  if (!kept) return { ...plan, mapping: undefined };
+  const remembered = schoolId && (await findKept(db, schoolId, guess));
+  if (!remembered) return { ...plan, mapping: undefined };
   const { role, className } = guess.mapping;
   const mapping = {
-    ...kept,
+    ...remembered,
     className,
-    ...chooseScope({ mode, people }, { mode: kept.mode, people: kept.people ?? "ALL" }),
+    ...chooseScope({ mode, people }, { mode: remembered.mode, people: remembered.people ?? "ALL" }),
   };
   // Files of students and of teachers, or of two classes, may have the same headings.
-  const isSure = kept.className === null && (kept.role === null || role === null || kept.role === role);
+  const isSure =
+    remembered.className === null && (remembered.role === null || role === null || remembered.role === role);
   return isSure && isReadable ? { ...plan, mapping } : { ...plan, guess: { ...guess, mapping }, mapping: undefined };
 }
 
@@ -199,9 +200,9 @@ const keyOf = ({ headings }: Pick<TableGuess, "headings">): string =>
 
 async function findKept({ prisma }: RecordStore, schoolId: SchoolId, guess: TableGuess): Promise<Mapping | undefined> {
   if (guess.headingLine === 0) return undefined;
-  const kept = await prisma.columnMapping.findMany({ where: { schoolId }, orderBy: { usedAt: "desc" } });
-  const same = kept.find(({ headings }) => headings === keyOf(guess));
-  for (const { mapping } of same === undefined ? kept : [same]) {
+  const mappings = await prisma.columnMapping.findMany({ where: { schoolId }, orderBy: { usedAt: "desc" } });
+  const same = mappings.find(({ headings }) => headings === keyOf(guess));
+  for (const { mapping } of same === undefined ? mappings : [same]) {
     const { headings, role, className, idFromName, mode, people, ...one } = mapping as unknown as KeptMapping;
     const uses = same === undefined ? moveUses({ headings, ...one }, guess) : one.uses;
     if (uses !== undefined) return { uses, role, className, idFromName, mode, people };
@@ -210,14 +211,14 @@ async function findKept({ prisma }: RecordStore, schoolId: SchoolId, guess: Tabl
 }
 
 /** The uses in a table of the same kind: its columns are in another order, or others that are not read are there. */
-function moveUses(kept: Pick<KeptMapping, "headings" | "uses">, guess: TableGuess): Mapping["uses"] | undefined {
-  const [before, now] = [kept.headings.map(foldWord), guess.headings.map(foldWord)];
+function moveUses(mapping: Pick<KeptMapping, "headings" | "uses">, guess: TableGuess): Mapping["uses"] | undefined {
+  const [before, now] = [mapping.headings.map(foldWord), guess.headings.map(foldWord)];
   const isOnce = (list: readonly string[], heading: string) =>
     list.includes(heading) && list.indexOf(heading) === list.lastIndexOf(heading);
   const isThere = (heading: string) => isOnce(before, heading) && isOnce(now, heading);
-  if (!before.every((heading, index) => kept.uses[index] === null || isThere(heading))) return undefined;
+  if (!before.every((heading, index) => mapping.uses[index] === null || isThere(heading))) return undefined;
   if (!now.every((heading, index) => guess.mapping.uses[index] === null || before.includes(heading))) return undefined;
-  return now.map((heading) => kept.uses[before.indexOf(heading)] ?? null);
+  return now.map((heading) => mapping.uses[before.indexOf(heading)] ?? null);
 }
 
 export async function keepMapping(

@@ -176,8 +176,8 @@ function makeRow({ line, fields }: CsvRecord, { file, width, indexes, labels }: 
   /** The fields with those of other columns emptied, if the row is not longer than the headings. */
   const keep = (names: readonly string[]): readonly string[] => {
     if (fields.length > width) return fields;
-    const kept = new Set(names.flatMap(indexesOf));
-    return fields.map((field, index) => (kept.has(index) ? field : ""));
+    const columns = new Set(names.flatMap(indexesOf));
+    return fields.map((field, index) => (columns.has(index) ? field : ""));
   };
   const cells = fields.map((field) => field.trim());
   return { line, cells, keep, get, has, column, fault, need, take, choose };

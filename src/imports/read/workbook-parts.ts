@@ -129,18 +129,18 @@ export async function openWorkbook(path: string) {
   const partOf = (type: string): string | undefined => relations.find((one) => one.type === type)?.part;
 
   const listSheets = async () => {
-    const found: { name: string; id: string; isHidden: boolean }[] = [];
+    const all: { name: string; id: string; isHidden: boolean }[] = [];
     let countsFrom1904 = false;
     await read(main, {
       open(element, attributes) {
         if (element === "/workbook/workbookPr") countsFrom1904 = isTrue(attributes()["date1904"]);
         if (element !== "/workbook/sheets/sheet") return;
         const { name = "", id = "", state = "visible" } = attributes();
-        found.push({ name: unescapeText(name), id, isHidden: state !== "visible" });
-        if (found.length > most.sheets) throw new WorkbookError("workbook_too_large");
+        all.push({ name: unescapeText(name), id, isHidden: state !== "visible" });
+        if (all.length > most.sheets) throw new WorkbookError("workbook_too_large");
       },
     });
-    const sheets = found.flatMap(({ id, ...sheet }) => {
+    const sheets = all.flatMap(({ id, ...sheet }) => {
       const relation = relations.find((one) => one.id === id);
       if (relation === undefined) throw new WorkbookError("workbook_damaged");
       // The others are charts, dialogs and macros.

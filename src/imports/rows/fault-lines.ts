@@ -48,9 +48,9 @@ export async function keepFaultLines(
   } finally {
     archive?.close();
   }
-  const found = pieces.filter(({ text }) => text !== "");
-  const rows = found.map(({ row }) => row);
-  const texts = found.map(({ text }) => text.replaceAll(/[\0\uffff]/g, "\ufffd"));
+  const pairs = pieces.filter(({ text }) => text !== "");
+  const rows = pairs.map(({ row }) => row);
+  const texts = pairs.map(({ text }) => text.replaceAll(/[\0\uffff]/g, "\ufffd"));
   await withPrismaTransaction(db, (tx) => run(tx, setTexts, { importId, rows, texts }));
 }
 

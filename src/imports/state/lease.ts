@@ -147,8 +147,8 @@ const findAbandoned = statement<ByIds>(
 export async function findApplying(db: Queryable, ids: readonly ImportId[]): Promise<Set<ImportId>> {
   const held = await findRows<{ id: ImportId; isOver: boolean }, ByIds>(db, findHeld, { ids });
   const over = held.filter(({ isOver }) => isOver).map(({ id }) => id);
-  const found = over.length === 0 ? [] : await findRows<{ id: ImportId }, ByIds>(db, findAbandoned, { ids: over });
-  const abandoned = new Set(found.map(({ id }) => id));
+  const expired = over.length === 0 ? [] : await findRows<{ id: ImportId }, ByIds>(db, findAbandoned, { ids: over });
+  const abandoned = new Set(expired.map(({ id }) => id));
   return new Set(held.map(({ id }) => id).filter((id) => !abandoned.has(id)));
 }
 

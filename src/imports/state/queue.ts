@@ -149,12 +149,12 @@ type TurnOptions = { db: PrismaDb; atOnce: number; connections: number };
  * of connections for this one.
  */
 export function makeTurns({ db, atOnce, connections }: TurnOptions) {
-  const kept = new Map<ImportId, { start: () => void; stopping: AbortController; hasStarted: boolean }>();
+  const runs = new Map<ImportId, { start: () => void; stopping: AbortController; hasStarted: boolean }>();
   let ticking: Promise<void> | undefined;
   const wakeUp = makeWakeUp();
 
   async function look(): Promise<void> {
-    const turns = [...kept];
+    const turns = [...runs];
     const importIds = turns.map(([id]) => id);
     const seen = new Set((await findSeen(db.pool, { importIds })).map(({ id }) => id));
     for (const [id, turn] of turns) if (!seen.has(id)) turn.stopping.abort(importRunning());
@@ -162,17 +162,17 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
     const started = await withTransaction(db, async (tx) => {
       await lockName(tx, queue);
       const alive = await listAlive(tx, {});
-      const isOurs = ({ id }: Turn) => seen.has(id) && kept.get(id)?.hasStarted === false;
-      const running = alive.filter(({ id }) => kept.get(id)?.hasStarted === true);
+      const isOurs = ({ id }: Turn) => seen.has(id) && runs.get(id)?.hasStarted === false;
+      const running = alive.filter(({ id }) => runs.get(id)?.hasStarted === true);
       const next = fitConnections(chooseNext(alive, atOnce).filter(isOurs), running, connections).map(({ id }) => id);
       if (next.length > 0) await startTurns(tx, { importIds: next });
       return next;
     });
-    for (const id of started) kept.get(id)?.start();
+    for (const id of started) runs.get(id)?.start();
   }
 
   async function poll(): Promise<void> {
-    while (kept.size > 0) {
+    while (runs.size > 0) {
       await look().catch(() => undefined);
       await wakeUp.wait(everySeconds);
     }
@@ -182,7 +182,7 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
   return {
     /** Of two turns of one import in this process, the later takes over unless the other runs: that one is refused. */
     keep(importId: ImportId) {
-      const other = kept.get(importId);
+      const other = runs.get(importId);
       const stopping = new AbortController();
       const { signal } = stopping;
       const { promise: started, resolve, reject } = Promise.withResolvers<unknown>();
@@ -194,31 +194,31 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
       started.catch(() => undefined);
       (other?.hasStarted === true ? turn : other)?.stopping.abort(importRunning());
-      if (other?.hasStarted !== true) kept.set(importId, turn);
+      if (other?.hasStarted !== true) runs.set(importId, turn);
       ticking ??= poll();
       wakeUp.wake();
       return {
         started,
         signal,
         async end(): Promise<void> {
-          if (kept.get(importId) !== turn) return;
-          kept.delete(importId);
+          if (runs.get(importId) !== turn) return;
+          runs.delete(importId);
           await leaveQueue(db.pool, importId).catch(() => undefined);
           wakeUp.wake();
         },
       };
     },
     count(): Record<"running" | "waiting", number> {
-      const running = [...kept.values()].filter(({ hasStarted }) => hasStarted).length;
-      return { running, waiting: kept.size - running };
+      const running = [...runs.values()].filter(({ hasStarted }) => hasStarted).length;
+      return { running, waiting: runs.size - running };
     },
     /** Aborts waiting turns at once, and running ones after `graceMs`. */
     async close(graceMs: number): Promise<void> {
       const stop = () => new AppError("unavailable", "unavailable", "The service is stopping.");
-      for (const { hasStarted, stopping } of kept.values()) if (!hasStarted) stopping.abort(stop());
+      for (const { hasStarted, stopping } of runs.values()) if (!hasStarted) stopping.abort(stop());
       const end = performance.now() + graceMs;
-      while (kept.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
-      for (const { stopping } of kept.values()) stopping.abort(stop());
+      while (runs.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
+      for (const { stopping } of runs.values()) stopping.abort(stop());
     },
   };
 }

@@ -69,7 +69,7 @@ type Coded = {
   rows: RowCounts | null;
 };
 
-type Row = Prisma.ImportGetPayload<{ select: typeof shown }>;
+type Row = Prisma.ImportGetPayload<{ select: typeof recordFields }>;
 
 export type ImportRecord = Omit<Row, keyof Coded> & Coded;
 
@@ -77,7 +77,7 @@ export type ImportFault = Omit<Prisma.ImportErrorModel, "importId" | "row" | "re
   text: string | null;
 };
 
-const shown = {
+const recordFields = {
   id: true,
   format: true,
   mode: true,
@@ -115,7 +115,7 @@ const present = ({ schools, ...row }: Row) =>
   }) as ImportRecord;
 
 export async function getImport({ prisma }: RecordStore, id: ImportId): Promise<ImportRecord> {
-  const row = await prisma.import.findUnique({ where: { id }, select: shown });
+  const row = await prisma.import.findUnique({ where: { id }, select: recordFields });
   if (row === null) throw importNotFound();
   return present(row);
 }
@@ -231,8 +231,8 @@ const selectBrief = makeFind<Brief & { total: number }, StatusQuery>(
 
 /** How many imports a list has, and the newest of them. */
 export async function findSomeImports(db: Queryable, filter: ImportFilter): Promise<{ count: number; first: Brief[] }> {
-  const found = await selectBrief(db, queryOf(filter));
-  return { count: found[0]?.total ?? 0, first: found.map(({ total: _total, ...one }) => one) };
+  const briefs = await selectBrief(db, queryOf(filter));
+  return { count: briefs[0]?.total ?? 0, first: briefs.map(({ total: _total, ...one }) => one) };
 }
 
 const s = table("importSchool", "s");
@@ -248,14 +248,14 @@ export async function listImportsOf(
   db: Store,
   filter: StatusFilter & Pick<ImportFilter, "among">,
 ): Promise<ImportStatus[]> {
-  const found = await select(db, queryOf(filter));
-  const ids = found.map(({ id: found }) => found);
-  const rows = await db.prisma.import.findMany({ where: { id: { in: ids } }, select: shown });
+  const all = await select(db, queryOf(filter));
+  const ids = all.map(({ id: one }) => one);
+  const rows = await db.prisma.import.findMany({ where: { id: { in: ids } }, select: recordFields });
   const records = new Map(rows.map((row) => [row.id, present(row)]));
   const applying = await findApplying(db, ids);
   const { places, changing } = await findQueue(db, ids);
   const outdated = new Set((await findOutdated(db, { ids })).map(({ key }) => key));
-  return found.flatMap((row) => {
+  return all.flatMap((row) => {
     const record = records.get(row.id);
     if (record === undefined) return [];
     // A turn begins before its lease, and ends after it.
@@ -265,9 +265,9 @@ export async function listImportsOf(
 }
 
 export async function findImport(db: Store, id: ImportId, among: ImportReach | undefined): Promise<ImportStatus> {
-  const [found] = await listImportsOf(db, { id, among, limit: 1 });
-  if (found === undefined) throw importNotFound();
-  return found;
+  const [status] = await listImportsOf(db, { id, among, limit: 1 });
+  if (status === undefined) throw importNotFound();
+  return status;
 }
 
 function presentStatus(

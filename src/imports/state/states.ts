@@ -85,9 +85,9 @@ export async function sendSchoolEvent(
 
 /** Errors: not_found import_not_found. */
 export async function getState({ prisma }: RecordStore, id: ImportId): Promise<ImportState> {
-  const found = await prisma.import.findUnique({ where: { id }, select: { state: true } });
-  if (found === null) throw importNotFound();
-  return found.state as ImportState;
+  const current = await prisma.import.findUnique({ where: { id }, select: { state: true } });
+  if (current === null) throw importNotFound();
+  return current.state as ImportState;
 }
 
 export const importNotFound = () => new AppError("not_found", "import_not_found", "There is no such import.");

@@ -90,9 +90,9 @@ export async function previewUndo<T>(
     async (change) => (counts = await undoPart(change, school, { restoreWindowDays }, origin)),
     look,
   );
-  const { recorded, ...shown } = counts!;
+  const { recorded, ...counted } = counts!;
   const deletedForGood = Math.max(0, school.changedSubjects - recorded);
-  return { preview: { ...shown, schoolId: school.schoolId, deletedForGood }, looked };
+  return { preview: { ...counted, schoolId: school.schoolId, deletedForGood }, looked };
 }
 
 type Page = { schoolId: SchoolId | undefined; isKept: boolean; after?: [sortKey: string, id: string] | undefined };

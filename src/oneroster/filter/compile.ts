@@ -23,11 +23,11 @@ const comparisons: Record<Exclude<Operator, "~">, Sql> = {
 export function compileFilter(filter: Filter, fields: Fields): Compiled {
   const values: Record<string, string> = {};
   const compileOne = ({ field, operator, value }: Condition): Sql => {
-    const found = Object.hasOwn(fields, field) ? fields[field]! : null;
-    if (found === null) throw refuseFilter(unknownField(field, fields));
+    const fieldValue = Object.hasOwn(fields, field) ? fields[field]! : null;
+    if (fieldValue === null) throw refuseFilter(unknownField(field, fields));
     const name = `filter${Object.keys(values).length}`;
-    values[name] = found.kind === "time" ? readTime(field, value) : value;
-    return compare(found, operator, new Parameter(name));
+    values[name] = fieldValue.kind === "time" ? readTime(field, value) : value;
+    return compare(fieldValue, operator, new Parameter(name));
   };
   const any = filter.map((all) => sql`(${join(all.map(compileOne), " AND ")})`);
   return { condition: sql`(${join(any, " OR ")})`, values };
@@ -58,10 +58,10 @@ function compare({ kind, of }: FieldValue, operator: Operator, value: Parameter)
 
 /** Errors: invalid invalid_sort_field. */
 export function findSortKey(field: string, fields: Fields): Sql {
-  const found = Object.hasOwn(fields, field) ? fields[field]! : null;
-  if (found === null) throw refuseSort(unknownField(field, fields));
-  if (found.kind === "many") throw refuseSort(`The list cannot be sorted by ${field}, which has several values.`);
-  return found.kind === "time" ? found.of : sql`lower(${found.of}) COLLATE "C"`;
+  const fieldValue = Object.hasOwn(fields, field) ? fields[field]! : null;
+  if (fieldValue === null) throw refuseSort(unknownField(field, fields));
+  if (fieldValue.kind === "many") throw refuseSort(`The list cannot be sorted by ${field}, which has several values.`);
+  return fieldValue.kind === "time" ? fieldValue.of : sql`lower(${fieldValue.of}) COLLATE "C"`;
 }
 
 /** Field names come from the request, and `showField` keeps to the characters of one. */

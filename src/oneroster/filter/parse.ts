@@ -24,15 +24,15 @@ export function parseFilter(text: string): Filter {
   let [at, count] = [0, 0];
   const read = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
-    const found = pattern.exec(text);
-    if (found !== null) at = pattern.lastIndex;
-    return found;
+    const match = pattern.exec(text);
+    if (match !== null) at = pattern.lastIndex;
+    return match;
   };
   for (;;) {
-    const found = read(condition);
-    if (found === null)
+    const parts = read(condition);
+    if (parts === null)
       throw refuseFilter(`The filter is not a condition such as status='active' at character ${at + 1}.`);
-    const [, field, operator, value] = found;
+    const [, field, operator, value] = parts;
     any.at(-1)!.push({ field: field!, operator: operator as Operator, value: value!.replaceAll("''", "'") });
     count += 1;
     if (text.slice(at).trim() === "") return any;

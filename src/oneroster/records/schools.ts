@@ -27,9 +27,9 @@ export const schools: Resource = {
     };
   },
   source(reader, { one }) {
-    const found = one ? sql`SELECT ${reader.id}::uuid AS school_id` : shownSchools(reader.client);
+    const readable = one ? sql`SELECT ${reader.id}::uuid AS school_id` : shownSchools(reader.client);
     return {
-      from: sql`(${found}) AS shown ${lookUp("school", "s", sql`${s.id} = shown.school_id`)}`,
+      from: sql`(${readable}) AS shown ${lookUp("school", "s", sql`${s.id} = shown.school_id`)}`,
       where: [],
       visible: [schoolIsInRoster(reader.client, s)],
       id: s.id,

@@ -133,8 +133,8 @@ function fromPeople(
   const own = appIds[ids].of(client, a.personId);
   const isAfter = sql`who.app_id > ${reader.after}::uuid`;
   if (one) {
-    const found = sql`(SELECT ${appIds[ids].recordOf(client, reader.id)}::uuid AS person_id, ${reader.id}::uuid AS app_id) AS who`;
-    return { from: found, isAfter };
+    const readPerson = sql`(SELECT ${appIds[ids].recordOf(client, reader.id)}::uuid AS person_id, ${reader.id}::uuid AS app_id) AS who`;
+    return { from: readPerson, isAfter };
   }
   if (group) {
     const of = appIds[ids].of(client, m.personId);

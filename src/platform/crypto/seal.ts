@@ -75,8 +75,8 @@ export type Sealed<Value> = {
 export function makeSealed<Value extends object>(key: Buffer, purpose: string, seconds: number): Sealed<Value> {
   return {
     write: (value, now) => {
-      const kept = { value, until: now.getTime() + seconds * 1000 };
-      return seal([key], purpose, Buffer.from(JSON.stringify(kept))).toString("base64url");
+      const sealed = { value, until: now.getTime() + seconds * 1000 };
+      return seal([key], purpose, Buffer.from(JSON.stringify(sealed))).toString("base64url");
     },
     read: (text, now) => {
       const plain = unseal([key], purpose, Buffer.from(text, "base64url"));

@@ -46,7 +46,7 @@ async function connect(pool: pg.Pool): Promise<Connection> {
 }
 
 type Connection = Pick<pg.PoolClient, "on" | "removeListener" | "release"> & {
-  query(asked: pg.QueryConfig): Promise<pg.QueryResult>;
+  query(config: pg.QueryConfig): Promise<pg.QueryResult>;
 };
 
 const standbyCode = "25006";
@@ -57,9 +57,9 @@ function removingBroken(client: pg.PoolClient): Connection {
     on: client.on.bind(client) as pg.PoolClient["on"],
     removeListener: client.removeListener.bind(client),
     release: (error) => client.release(error ?? broken),
-    async query(asked) {
+    async query(config) {
       try {
-        return await client.query(asked);
+        return await client.query(config);
       } catch (error) {
         const isOver = error instanceof pg.DatabaseError && (error.severity === "FATAL" || error.code === standbyCode);
         if (!(error instanceof pg.DatabaseError) || isOver) broken = error as Error;
@@ -119,10 +119,10 @@ type Asked = { model?: string | undefined; operation: string; args: unknown };
 
 const isRead = /^(find|count|aggregate|groupBy)/;
 
-function readOnce(asked: Asked, run: () => Promise<unknown>): Promise<unknown> {
+function readOnce(params: Asked, run: () => Promise<unknown>): Promise<unknown> {
   const shared = sharedReads.getStore();
-  if (!shared || !isRead.test(asked.operation)) return run();
-  const key = JSON.stringify(asked, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  if (!shared || !isRead.test(params.operation)) return run();
+  const key = JSON.stringify(params, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
   const read = shared.get(key) ?? run();
   shared.set(key, read);
   return read;

@@ -112,11 +112,11 @@ async function askPosition(db: Queryable, text: string): Promise<bigint> {
 }
 
 function makePositionNotes(maxAgeSeconds: number) {
-  const kept = Math.ceil((maxAgeSeconds * 1000) / lookMs) + 60;
+  const most = Math.ceil((maxAgeSeconds * 1000) / lookMs) + 60;
   let notes: { atMs: number; position: bigint }[] = [];
   return {
     note(note: { atMs: number; position: bigint }): void {
-      notes = [note, ...notes].slice(0, kept);
+      notes = [note, ...notes].slice(0, most);
     },
     ageOf(replayed: bigint): () => number {
       const newest = notes.find(({ position }) => position <= replayed);

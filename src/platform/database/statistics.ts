@@ -63,13 +63,13 @@ const mostTries = 100;
 export async function analyzeFilled(tx: Queryable): Promise<void> {
   for (let tries = 0; tries < mostTries; tries++) {
     const { rows } = await tx.query<Filled>({ name: "platform.findFilled", text: findFilled });
-    const asked = tries === 0 ? rows : rows.filter(({ isUnknown }) => isUnknown);
-    if (asked.length === 0) return;
+    const tables = tries === 0 ? rows : rows.filter(({ isUnknown }) => isUnknown);
+    if (tables.length === 0) return;
     // A transaction that holds the lock for longer than an ANALYZE takes has counted its own rows, which is enough.
     if (tries > 0) await sleep(pauseMs);
     await analyze(
       tx,
-      asked.map(({ table }) => table),
+      tables.map(({ table }) => table),
     );
   }
 }

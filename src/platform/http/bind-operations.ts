@@ -239,12 +239,15 @@ function refuseOtherScopes({ components }: OpenApiDocument, operations: { operat
   const listed = Object.entries(components.securitySchemes ?? {}).flatMap(([scheme, { flows = {} }]) =>
     Object.values(flows).flatMap(({ scopes = {} }) => Object.keys(scopes).map((scope) => `${scheme} ${scope}`)),
   );
-  const asked = operations.flatMap(({ operation }) =>
+  const operationIds = operations.flatMap(({ operation }) =>
     (operation.security ?? []).flatMap((way) =>
       Object.entries(way).flatMap(([scheme, scopes]) => scopes.map((scope) => `${scheme} ${scope}`)),
     ),
   );
-  refuseGaps("The scopes of the security schemes and of the operations differ.", { described: listed, known: asked });
+  refuseGaps("The scopes of the security schemes and of the operations differ.", {
+    described: listed,
+    known: operationIds,
+  });
 }
 
 function refuseGaps(what: string, { described, known }: Record<"described" | "known", readonly string[]>): void {

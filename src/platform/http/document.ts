@@ -68,9 +68,9 @@ function freeze<T>(part: T): T {
 export function resolve<T extends object>(document: OpenApiDocument, part: T | Reference): T {
   if (!("$ref" in part)) return part;
   const [, , kind = "", name = ""] = part.$ref.split("/");
-  const found = (document.components as Record<string, Record<string, object> | undefined>)[kind]?.[name];
-  if (found === undefined) throw new Error(`The contract points to something that it does not have: ${part.$ref}`);
-  return resolve(document, found as T | Reference);
+  const component = (document.components as Record<string, Record<string, object> | undefined>)[kind]?.[name];
+  if (component === undefined) throw new Error(`The contract points to something that it does not have: ${part.$ref}`);
+  return resolve(document, component as T | Reference);
 }
 
 const methods = ["get", "put", "post", "delete", "patch"] as const;
@@ -96,10 +96,10 @@ export function narrowDocument(document: OpenApiDocument, operationId: string): 
   const components: Record<string, Record<string, object>> = { securitySchemes: all["securitySchemes"] ?? {} };
   const collect = (part: object) => {
     for (const [, kind = "", name = ""] of JSON.stringify(part).matchAll(references)) {
-      const found = all[kind]?.[name];
-      if (found === undefined || components[kind]?.[name] !== undefined) continue;
-      (components[kind] ??= {})[name] = found;
-      collect(found);
+      const component = all[kind]?.[name];
+      if (component === undefined || components[kind]?.[name] !== undefined) continue;
+      (components[kind] ??= {})[name] = component;
+      collect(component);
     }
   };
   collect(place.operation);

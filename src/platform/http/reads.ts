@@ -43,7 +43,7 @@ export async function readFor<T>(
 
 type Asked = { client: string; id: string; caller: Caller };
 type Row = [version: string | null, item: string | null];
-export type ReadTogether = (query: ReadQuery<unknown>, asked: Asked) => Promise<Row>;
+export type ReadTogether = (query: ReadQuery<unknown>, question: Asked) => Promise<Row>;
 
 // Few enough to keep several connections busy, enough to save most round trips.
 const atOnce = 8;
@@ -51,7 +51,7 @@ const atOnce = 8;
 /** Batches reads of single records: reads that arrive during one statement share the next statement. */
 export function makeReadTogether(share: ReadShare): ReadTogether {
   const loaders = new Map<string, DataLoader<Asked, Row>>();
-  return (query, asked) => {
+  return (query, question) => {
     let loader = loaders.get(query.name);
     if (loader === undefined) {
       loader = new DataLoader((all) => readAll(share, query, all), {
@@ -61,7 +61,7 @@ export function makeReadTogether(share: ReadShare): ReadTogether {
       });
       loaders.set(query.name, loader);
     }
-    return loader.load(asked);
+    return loader.load(question);
   };
 }
 
@@ -72,13 +72,13 @@ async function readAll(
 ): Promise<(Row | CallerLeft)[]> {
   const present = all.filter(({ caller }) => !caller.hasLeft());
   if (present.length === 0) return all.map(() => new CallerLeft());
-  const asked = values({ clients: present.map(({ client }) => client), ids: present.map(({ id }) => id) });
+  const params = values({ clients: present.map(({ client }) => client), ids: present.map(({ id }) => id) });
   const { rows } = await readFor(share, joinCallers(present.map(({ caller }) => caller)), (client) =>
-    client.query<Row>({ name, text, values: asked, rowMode: "array" }),
+    client.query<Row>({ name, text, values: params, rowMode: "array" }),
   );
   if (present.length === all.length) return rows;
-  const found = new Map(present.map((one, index) => [one, rows[index]!]));
-  return all.map((one) => found.get(one) ?? new CallerLeft());
+  const rowOf = new Map(present.map((one, index) => [one, rows[index]!]));
+  return all.map((one) => rowOf.get(one) ?? new CallerLeft());
 }
 
 export type Reading = {

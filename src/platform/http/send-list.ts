@@ -113,12 +113,12 @@ async function readPage(list: List, after: Position | null, sending: Sending): P
   const { query, given, missing } = list;
   const limit = list.page.limit ?? defaultLimit;
   const first = { ...given, limit: limit + 1 };
-  const asked =
+  const config =
     after === null
       ? ask(query.page!, first)
       : ask(query.nextPage!, { ...first, afterSortKey: after.sortKey, afterId: after.id });
   type Row = [version: string | null, shown: boolean, item: string | null, sortKey: string, id: string];
-  const { rows } = await readFor(sending.reading.share, sending.caller, (client) => client.query<Row>(asked));
+  const { rows } = await readFor(sending.reading.share, sending.caller, (client) => client.query<Row>(config));
   const [version, shown] = rows[0]!;
   if (!shown) throw missing!();
   const items = rows.flatMap(([, , item]) => (item === null ? [] : [item])).slice(0, limit);

@@ -46,8 +46,8 @@ export async function sendText({ source }: JsonText<unknown>, sending: Sending):
   admit(reading.lists, sending);
   const held = await inPlace(reading.lists, sending, () =>
     readFor(reading.share, caller, async (client) => {
-      const asked = { ...toQuery(statement, given), rowMode: "array" as const };
-      const { rows } = await client.query<[shown: boolean, version: string | null]>(asked);
+      const query = { ...toQuery(statement, given), rowMode: "array" as const };
+      const { rows } = await client.query<[shown: boolean, version: string | null]>(query);
       const [shown, version] = rows[0]!;
       if (!shown) throw missing!();
       const { tag, headers } = readVersion(version);

@@ -130,8 +130,8 @@ const wrongParameter = ({ name, in: place, schema = {} }: Parameter, value?: unk
 
 /** What is quoted comes from the request and stays out of logs: failure.ts. */
 export function oneOf(allowed: readonly unknown[], value: unknown): string {
-  const shown = typeof value === "string" ? value.replace(/[^\p{L}\p{N} ._:/-]/gu, "?").slice(0, 40) : "";
-  return `one of ${allowed.map(String).join(", ")}${shown === "" ? "" : `, not "${shown}"`}`;
+  const printable = typeof value === "string" ? value.replace(/[^\p{L}\p{N} ._:/-]/gu, "?").slice(0, 40) : "";
+  return `one of ${allowed.map(String).join(", ")}${printable === "" ? "" : `, not "${printable}"`}`;
 }
 
 const repeatedParameter = (name: string) =>

@@ -37,7 +37,7 @@ export function renderPage(
     width: content.width ?? "narrow",
     locale: context.locale,
     t: translator(context.locale),
-    brand: shown,
+    brand: brand,
     assets: assetPaths,
     scripts,
     stylesheets: content.stylesheets ?? [],
@@ -99,10 +99,10 @@ type Brand = {
 
 type ShownBrand = { name: string; logo: string; style: string | null; links: [name: string, url: string][] };
 
-let shown: ShownBrand = { name: "Schultor", logo: assetPaths.logo, style: null, links: [] };
+let brand: ShownBrand = { name: "Schultor", logo: assetPaths.logo, style: null, links: [] };
 
 export function useBrand({ name, logoFile, colour, links }: Brand): void {
-  shown = {
+  brand = {
     name,
     logo: logoFile === null ? assetPaths.logo : addAsset(logoFile),
     style: colour === null ? null : addContent("brand", ".css", Buffer.from(colours(colour))),

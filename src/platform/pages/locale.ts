@@ -48,8 +48,8 @@ const cookie = "_lang";
 
 /** `?lang=` is the person's pick, which `keepPickedLocale` remembers. */
 export function readLocale(req: IncomingMessage, uiLocales?: string): Locale {
-  const kept = new RegExp(`(?:^|; *)${cookie}=([^;]*)`).exec(req.headers.cookie ?? "")?.[1];
-  return chooseLocale({ picked: readPick(req) ?? kept, uiLocales, acceptLanguage: req.headers["accept-language"] });
+  const chosen = new RegExp(`(?:^|; *)${cookie}=([^;]*)`).exec(req.headers.cookie ?? "")?.[1];
+  return chooseLocale({ picked: readPick(req) ?? chosen, uiLocales, acceptLanguage: req.headers["accept-language"] });
 }
 
 /** Uses a session cookie, because school computers are shared. */

@@ -93,15 +93,15 @@ export const urlOf = (database: string, socketFolder: string): string =>
 
 export function checkVersion({ folder }: Cluster, binariesVersion: string): void {
   const file = join(folder, "PG_VERSION");
-  const found = existsSync(file) ? readFileSync(file, "utf8").trim() : null;
-  if (found === null)
+  const present = existsSync(file) ? readFileSync(file, "utf8").trim() : null;
+  if (present === null)
     throw new DatabaseStartError(
       `${folder} is damaged: it has no PG_VERSION. Restore it from a backup, or move it away to start with an empty database.`,
     );
-  if (found !== binariesVersion) {
+  if (present !== binariesVersion) {
     throw new DatabaseStartError(
-      `The database in ${folder} was made by PostgreSQL ${found}, this version brings PostgreSQL ${binariesVersion}. ` +
-        `Carry it over with pg_dump of ${found}, or move the folder away to start with an empty database.`,
+      `The database in ${folder} was made by PostgreSQL ${present}, this version brings PostgreSQL ${binariesVersion}. ` +
+        `Carry it over with pg_dump of ${present}, or move the folder away to start with an empty database.`,
     );
   }
 }

@@ -78,10 +78,10 @@ function checkCopy(source: string, version: string): void {
     throw new DatabaseStartError(
       `${source} is not a backup of the embedded database, which is a folder. For a file of pg_dump, set DATABASE_URL to an empty database.`,
     );
-  const found = readFileSync(join(source, "PG_VERSION"), "utf8").trim();
-  if (found !== version)
+  const actual = readFileSync(join(source, "PG_VERSION"), "utf8").trim();
+  if (actual !== version)
     throw new DatabaseStartError(
-      `The backup in ${source} was made by PostgreSQL ${found}, this version brings PostgreSQL ${version}. Restore it with the version of the service that made it.`,
+      `The backup in ${source} was made by PostgreSQL ${actual}, this version brings PostgreSQL ${version}. Restore it with the version of the service that made it.`,
     );
 }
 

@@ -71,10 +71,10 @@ async function start(
   const { say, settings = {}, binariesFolder } = options;
   const user = existing ? findUserFor(existing, say) : findServerUser(say);
   const binaries = binariesFolder === undefined ? findBinaries(user, say) : describeBinaries(binariesFolder);
-  const found = existing ?? (await makeCluster(dataDir, { user, fill: (folder) => runInitdb(binaries, folder, user) }));
-  checkVersion(found, binaries.version);
-  await clearLeftovers(found);
-  const cluster = takeOver(found, user, say);
+  const used = existing ?? (await makeCluster(dataDir, { user, fill: (folder) => runInitdb(binaries, folder, user) }));
+  checkVersion(used, binaries.version);
+  await clearLeftovers(used);
+  const cluster = takeOver(used, user, say);
   writeAccessRules(cluster);
   if (dirname(cluster.folder) !== dataDir) {
     noteDataDir(cluster.folder, dataDir);
@@ -149,6 +149,6 @@ function openSocketFolder({ folder, user }: Cluster): { folder: string; remove()
 }
 
 async function makeDatabase(maintenanceUrl: string): Promise<void> {
-  const found = await runStatement(maintenanceUrl, `SELECT FROM pg_database WHERE datname = '${databaseRole}'`);
-  if (found.length === 0) await runStatement(maintenanceUrl, `CREATE DATABASE ${databaseRole}`);
+  const databases = await runStatement(maintenanceUrl, `SELECT FROM pg_database WHERE datname = '${databaseRole}'`);
+  if (databases.length === 0) await runStatement(maintenanceUrl, `CREATE DATABASE ${databaseRole}`);
 }

@@ -45,8 +45,8 @@ export function findJsonFault(value: unknown, depth = 0): JsonFault | null {
   for (const name in value) {
     const fault = Array.isArray(value) ? null : findUnstorable(name);
     if (fault !== null) return { path: [], fault: `has a name that ${fault}` };
-    const found = findJsonFault((value as Record<string, unknown>)[name], depth + 1);
-    if (found !== null) return { ...found, path: [name, ...found.path] };
+    const inner = findJsonFault((value as Record<string, unknown>)[name], depth + 1);
+    if (inner !== null) return { ...inner, path: [name, ...inner.path] };
   }
   return null;
 }

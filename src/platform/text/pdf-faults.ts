@@ -36,8 +36,8 @@ const decodeNames = (text: string): string =>
   text.replace(/#([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 function findOpeningFault(text: string): string | null {
-  const found = listMatches(text, /\/OpenAction(?:\s+(\d+)\s+(\d+)\s+R\b|[^]{0,500})/g);
-  const values = found?.flatMap(([value, id, generation]) => {
+  const actions = listMatches(text, /\/OpenAction(?:\s+(\d+)\s+(\d+)\s+R\b|[^]{0,500})/g);
+  const values = actions?.flatMap(([value, id, generation]) => {
     if (id === undefined) return [value];
     const objects = listMatches(text, new RegExp(`(?<!\\d)${id}\\s+${generation}\\s+obj\\b([^]{0,500})`, "g")) ?? [];
     return objects.length === 0 ? [value] : objects.map(([, object]) => `/OpenAction ${object!}`);
@@ -47,9 +47,9 @@ function findOpeningFault(text: string): string | null {
 
 /** Null if there are more than any real file has. */
 function listMatches(text: string, pattern: RegExp): RegExpExecArray[] | null {
-  const found: RegExpExecArray[] = [];
-  for (const match of text.matchAll(pattern)) if (found.push(match) > most.openings) return null;
-  return found;
+  const matches: RegExpExecArray[] = [];
+  for (const match of text.matchAll(pattern)) if (matches.push(match) > most.openings) return null;
+  return matches;
 }
 
 // Each letter as it is or as #xx.

@@ -8,8 +8,8 @@ const unprintable =
 const everyUnprintable = new RegExp(unprintable, "gv");
 
 export function findUnprintable(text: string): string | null {
-  const found = unprintable.exec(text)?.[0].codePointAt(0);
-  return found === undefined ? null : `U+${hex(found).padStart(4, "0")}`;
+  const codePoint = unprintable.exec(text)?.[0].codePointAt(0);
+  return codePoint === undefined ? null : `U+${hex(codePoint).padStart(4, "0")}`;
 }
 
 export function escapeUnprintable(text: string): string {

@@ -13,23 +13,23 @@ const onPage = (resource: Resource): number => (resource === "personen-info" ? 8
 const mostText = 6_000;
 
 export async function showView(request: PageRequest): Promise<PageView> {
-  const asked = readViewQuery(request);
+  const query = readViewQuery(request);
   const [app, view] = await Promise.all([
     request.call("getCatalogueApp"),
-    request.call("getAppView", { query: asked }),
+    request.call("getAppView", { query: query }),
   ]);
   const from = Number(/^\d{1,7}$/.exec(request.query("from"))?.[0] ?? 0);
-  const end = from + onPage(asked.resource);
+  const end = from + onPage(query.resource);
   const isShown = view.status === 200 && view.body !== null;
   const { count, records } = isShown ? readRecords(view.body!, { from, end }) : { count: 0, records: [] };
   const address = `${request.at(addressOfApp)}/view`;
-  const search = new URLSearchParams({ resource: asked.resource, ...(asked.id !== undefined && { id: asked.id }) });
+  const search = new URLSearchParams({ resource: query.resource, ...(query.id !== undefined && { id: query.id }) });
   return makePage("view", request.t("apps.view.title", { app: app.name }), {
     app,
     view,
-    asked,
+    asked: query,
     lists,
-    single: singleOf[asked.resource],
+    single: singleOf[query.resource],
     address,
     words: wordsOf(request),
     from,
@@ -44,9 +44,9 @@ export async function showView(request: PageRequest): Promise<PageView> {
 }
 
 export async function handView(request: PageRequest): Promise<Download> {
-  const asked = readViewQuery(request);
-  const { body, contentType } = await request.call("getAppView", { query: asked });
-  return { file: Buffer.from(body ?? ""), type: contentType, name: `${asked.resource}.json` };
+  const query = readViewQuery(request);
+  const { body, contentType } = await request.call("getAppView", { query: query });
+  return { file: Buffer.from(body ?? ""), type: contentType, name: `${query.resource}.json` };
 }
 
 function readViewQuery({ query }: PageRequest): { resource: Resource; id?: string } {

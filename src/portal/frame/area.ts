@@ -238,8 +238,8 @@ async function answer(request: PageRequest, { work, again }: Serving, framing: F
     if (!(error instanceof Refused)) throw error;
     const refused: PageRequest = { ...request, refused: error };
     const isForPage = again !== undefined && error.status < 500 && error.status !== 404;
-    const shown = isForPage ? await again(refused).catch(() => null) : null;
-    send(res, renderFramed(refused, shown !== null && "view" in shown ? shown : null, framing));
+    const page = isForPage ? await again(refused).catch(() => null) : null;
+    send(res, renderFramed(refused, page !== null && "view" in page ? page : null, framing));
   }
 }
 

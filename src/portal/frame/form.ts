@@ -23,8 +23,8 @@ export const fieldOf = (typed: Typed, name: string): string => (typed[name]?.[0]
 
 /** Identifies the browser by a cookie that its first page sets. */
 export function nameBrowser(req: Request, res: Response): string {
-  const kept = new RegExp(`(?:^|; *)${cookieName}=([\\w-]{22})(?:;|$)`).exec(req.headers.cookie ?? "")?.[1];
-  if (kept !== undefined) return kept;
+  const token = new RegExp(`(?:^|; *)${cookieName}=([\\w-]{22})(?:;|$)`).exec(req.headers.cookie ?? "")?.[1];
+  if (token !== undefined) return token;
   const made = randomBytes(16).toString("base64url");
   res.cookie(cookieName, made, { httpOnly: true, sameSite: "lax", secure: req.secure, path: "/" });
   return made;

@@ -33,11 +33,11 @@ export type TableOptions<Row> = {
 
 /** What the template `table` shows. */
 export function tableOf<Row>({ label, rows, columns, empty, next = null }: TableOptions<Row>) {
-  const shown = columns.filter((column) => column !== false && column !== null && column !== undefined);
-  const naming = shown.findIndex(([, , kind]) => kind === "row");
-  const headings = shown.map(([heading, , kind]) => ({ heading, isNumber: kind === "number" }));
+  const present = columns.filter((column) => column !== false && column !== null && column !== undefined);
+  const naming = present.findIndex(([, , kind]) => kind === "row");
+  const headings = present.map(([heading, , kind]) => ({ heading, isNumber: kind === "number" }));
   const lines = rows.map((row, line) =>
-    shown.map(([, cell, kind], index) => ({
+    present.map(([, cell, kind], index) => ({
       markup: write(cell(row, line)),
       isRow: index === Math.max(naming, 0),
       isNumber: kind === "number",

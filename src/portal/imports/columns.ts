@@ -18,14 +18,14 @@ const mostShown = 100;
 
 export async function showColumns(request: PageRequest): Promise<PageView> {
   const { field, refused, t } = request;
-  const [read, found] = await Promise.all([readImport(request), request.call("getImportColumns")]);
+  const [read, guessed] = await Promise.all([readImport(request), request.call("getImportColumns")]);
   const typed = refused === null ? null : field;
-  const { columns, role, className, idFromName } = found;
+  const { columns, role, className, idFromName } = guessed;
   const chosen = {
     role: typed?.("role") ?? role,
     className: typed?.("className") ?? className ?? "",
     idFromName: typed === null ? idFromName : typed("idFromName") !== "",
-    mode: typed?.("mode") ?? scopeChoiceOf(found),
+    mode: typed?.("mode") ?? scopeChoiceOf(guessed),
   };
   const rows = columns
     .map((column, index) => ({ ...column, index, use: typed?.(`use${index}`) ?? column.use }))
@@ -33,7 +33,7 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
   const isMissing = (...needed: Use[]) => !columns.some(({ use }) => needed.includes(use));
   return makePage("columns", t("columns.title"), {
     read,
-    found,
+    found: guessed,
     rows,
     more: columns.length - rows.length,
     chosen,
@@ -41,8 +41,8 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
     roles,
     scopeChoices,
     // UTF-16 is known by its first bytes.
-    encodings: found.sheet === null && !found.encoding.startsWith("utf-16") ? encodings : [],
-    separators: found.sheet === null ? separators : [],
+    encodings: guessed.sheet === null && !guessed.encoding.startsWith("utf-16") ? encodings : [],
+    separators: guessed.sheet === null ? separators : [],
     hasNoId: isMissing("ID"),
     canMakeIds: !isMissing("BIRTH_DATE"),
     hasRoles: !isMissing("ROLE"),
@@ -52,11 +52,11 @@ export async function showColumns(request: PageRequest): Promise<PageView> {
 
 export async function mapColumns(request: PageRequest): Promise<Redirect> {
   const { field } = request;
-  const found = await request.call("getImportColumns");
-  const { columns, role, className, idFromName, mode, people } = found;
+  const guessed = await request.call("getImportColumns");
+  const { columns, role, className, idFromName, mode, people } = guessed;
   const again = field("look") === "" ? null : readReading(request);
   const isSame = (["sheet", "encoding", "separator"] as const).every(
-    (name) => (again?.[name] ?? found[name]) === found[name],
+    (name) => (again?.[name] ?? guessed[name]) === guessed[name],
   );
   if (again !== null && isSame) return { to: `${request.at(one)}/columns` };
   const body: NewColumns =

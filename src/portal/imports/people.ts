@@ -38,8 +38,8 @@ export async function showPeople(request: PageRequest): Promise<PageView> {
   const group = query("group");
   const filters = { kind: query("kind"), group, q: query("q") };
   const search = reveal(filters.q);
-  const shown = filters.kind === "" && search === "" ? tabs[0] : tabs.find(([one]) => one === filters.kind);
-  const kind = group === "" ? shown?.[0] : undefined;
+  const tab = filters.kind === "" && search === "" ? tabs[0] : tabs.find(([one]) => one === filters.kind);
+  const kind = group === "" ? tab?.[0] : undefined;
   const { items, next } = await request.list("listImportPeople", {
     query: { ...ofSchool(request), kind, "leaves-group": group, search },
     signal: leavingOf(request),

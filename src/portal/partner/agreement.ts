@@ -10,16 +10,19 @@ export async function showAgreement(request: PageRequest): Promise<PageView> {
   const draft = items.find(({ state }) => state === "DRAFT") ?? null;
   const versions = items.filter(({ state }) => state === "PUBLISHED");
   const [current] = versions;
-  const shown = request.field("form") === "draft" ? readTyped(request, read) : inputOf(draft ?? current ?? null, draft);
+  const agreement =
+    request.field("form") === "draft" ? readTyped(request, read) : inputOf(draft ?? current ?? null, draft);
   return showAppPage(request, "agreement", {
     app: read,
     draft,
     versions,
-    shown,
-    subprocessors: (shown.subprocessors ?? []).map(({ name, country, purpose }) => [name, country, purpose].join("; ")),
+    shown: agreement,
+    subprocessors: (agreement.subprocessors ?? []).map(({ name, country, purpose }) =>
+      [name, country, purpose].join("; "),
+    ),
     needs: [
-      ...read.attributes.map((name) => needOf(shown, "attribute", name)),
-      ...read.scopes.map((name) => needOf(shown, "scope", name)),
+      ...read.attributes.map((name) => needOf(agreement, "attribute", name)),
+      ...read.scopes.map((name) => needOf(agreement, "scope", name)),
     ],
     more,
   });

@@ -22,7 +22,7 @@ async function readPeople(request: PageRequest, path: string): Promise<Read[]> {
 async function listSandboxIds(
   request: PageRequest,
   { schools }: Sandbox,
-  asked: readonly string[],
+  wanted: readonly string[],
 ): Promise<[string, string][]> {
   const main = schools.find(({ officialId }) => officialId.endsWith("-main")) ?? schools[0]!;
   const second = schools.find(({ id }) => id !== main.id) ?? main;
@@ -30,7 +30,7 @@ async function listSandboxIds(
     [demoId("a", 1), main.id],
     [demoId("a", 4), second.id],
   ];
-  if (!asked.some((id) => id.startsWith("c"))) return ofSchools;
+  if (!wanted.some((id) => id.startsWith("c"))) return ofSchools;
   const [people, users] = await Promise.all([
     readPeople(request, `/idm/ep/v1/schools/${main.id}/people`),
     readPeople(request, `/idm/ep/v1/schools/${second.id}/users`),
@@ -81,11 +81,11 @@ export function makeGuidePages(guides: AppGuides) {
       request.call("getApp"),
       request.call("listSandboxes", { query: { app: request.path.clientId, limit: 1 } }),
     ]);
-    const asked = guides.listDemoIds(nameOf(request));
-    const isAsked = asked.length > 0 && app.type === "CONFIDENTIAL";
+    const wanted = guides.listDemoIds(nameOf(request));
+    const isAsked = wanted.length > 0 && app.type === "CONFIDENTIAL";
     const ids = !isAsked
       ? []
-      : await (sandbox === undefined ? listGrantedIds(request) : listSandboxIds(request, sandbox, asked));
+      : await (sandbox === undefined ? listGrantedIds(request) : listSandboxIds(request, sandbox, wanted));
     const { clientId, redirectUris, loginUrl } = app;
     return { app, sandbox, own: { clientId, redirectUri: redirectUris[0] ?? null, loginUrl, ids: new Map(ids) } };
   }

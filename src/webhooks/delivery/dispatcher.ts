@@ -99,11 +99,11 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
   async function renewLeases(): Promise<void> {
     if (workers.size === 0 || clock().getTime() < renewAt) return;
     const held = deadline();
-    const kept = new Map(
+    const leases = new Map(
       (await renew(db.pool, { ...held, ids: [...workers.keys()] })).map((endpoint) => [endpoint.id, endpoint]),
     );
     for (const worker of workers.values()) {
-      const endpoint = kept.get(worker.id);
+      const endpoint = leases.get(worker.id);
       if (endpoint) refresh(worker, endpoint, deps.keys);
       else Object.assign(worker, { isOpen: false, isHealthChanged: false });
       if (!worker.isOpen) dropReady(worker);

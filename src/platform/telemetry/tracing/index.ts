@@ -68,10 +68,10 @@ export function traceQueries(pool: pg.Pool): void {
 const traced =
   (query: Query): Query =>
   (...args) => {
-    const [asked] = args as [string | { name?: string; text?: string } | undefined];
-    const text = typeof asked === "string" ? asked : asked?.text;
+    const [config] = args as [string | { name?: string; text?: string } | undefined];
+    const text = typeof config === "string" ? config : config?.text;
     if (text === undefined || typeof args.at(-1) === "function") return query(...args);
-    const name = (typeof asked === "object" ? asked.name : undefined) ?? describe(text);
+    const name = (typeof config === "object" ? config.name : undefined) ?? describe(text);
     const span = startChild(name, { "db.system.name": "postgresql", "db.query.summary": name });
     const result = query(...args);
     if (span === null || !(result instanceof Promise)) return result;
