@@ -123,12 +123,17 @@ type AuditFilter = {
 
 export type RecordedAudit = Prisma.AuditModel;
 
-type Query = Omit<AuditFilter, "among" | "after" | "isOldestFirst"> & {
-  amongSchools?: readonly string[];
-  amongApps?: readonly string[];
-  lastAt: Date | undefined;
-  lastId: string | undefined;
+type Reached = {
+  onlySchool?: string | undefined;
+  onlyApp?: string | undefined;
+  amongSchools?: readonly string[] | undefined;
+  amongApps?: readonly string[] | undefined;
 };
+type Query = Omit<AuditFilter, "among" | "after" | "isOldestFirst"> &
+  Reached & {
+    lastAt: Date | undefined;
+    lastId: string | undefined;
+  };
 
 const a = table("audit", "a");
 const ids = pick(a, "id", "actorId", "actorRole", "clientId", "personId", "schoolId", "requestId", "actId");
@@ -152,12 +157,23 @@ const makeList = ([order, isBehind]: [order: Sql, isBehind: Sql]) =>
       AND (${given.since}::timestamptz IS NULL OR ${a.at} >= ${given.since})
       AND (${given.until}::timestamptz IS NULL OR ${a.at} < ${given.until})
       AND (${given.lastAt}::timestamptz IS NULL OR (${a.at}, ${a.id}) ${isBehind} (${given.lastAt}, ${given.lastId}))
-      AND (${given.amongSchools}::uuid[] IS NULL
-        OR ${a.schoolId} = ANY (${given.amongSchools}) OR ${a.clientId} = ANY (${given.amongApps}::text[]))
+      AND ${isGiven(a.schoolId, sql`${given.onlySchool}::uuid`)} AND ${isGiven(a.clientId, sql`${given.onlyApp}::text`)}
+      AND (${given.amongSchools}::uuid[] IS NULL AND ${given.amongApps}::text[] IS NULL
+        OR ${given.amongSchools} IS NOT NULL AND ${a.schoolId} = ANY (${given.amongSchools})
+        OR ${given.amongApps} IS NOT NULL AND ${a.clientId} = ANY (${given.amongApps}))
     ORDER BY ${a.at} ${order}, ${a.id} ${order} LIMIT ${given.limit}`,
   );
 const listOldest = makeList([sql`ASC`, sql`>`]);
 const listNewest = makeList([sql`DESC`, sql`<`]);
+
+/** What is known here, PostgreSQL need not estimate; the lines of one school or app come from its index in order. */
+function reachedBy({ schoolIds, clientIds }: NonNullable<AuditFilter["among"]>, filter: Partial<Query>): Reached {
+  if (schoolIds.includes(filter.schoolId ?? "") || clientIds.includes(filter.clientId ?? "")) return {};
+  if (clientIds.length === 0)
+    return schoolIds.length === 1 ? { onlySchool: schoolIds[0] } : { amongSchools: schoolIds };
+  if (schoolIds.length === 0) return clientIds.length === 1 ? { onlyApp: clientIds[0] } : { amongApps: clientIds };
+  return { amongSchools: schoolIds, amongApps: clientIds };
+}
 
 /** Lines of people that are part of an act of several are listed only for their person. */
 export function listAudit(
@@ -165,9 +181,6 @@ export function listAudit(
   { among, after, isOldestFirst = false, ...filter }: AuditFilter,
 ): Promise<RecordedAudit[]> {
   const list = isOldestFirst ? listOldest : listNewest;
-  const { schoolIds = [], clientIds = [] } = among ?? {};
-  // What is known here, PostgreSQL need not estimate.
-  const isAmong = schoolIds.includes(filter.schoolId ?? "") || clientIds.includes(filter.clientId ?? "");
-  const reached = among === undefined || isAmong ? {} : { amongSchools: schoolIds, amongApps: clientIds };
+  const reached = among === undefined ? {} : reachedBy(among, filter);
   return list(db, { ...filter, ...reached, lastAt: after?.at, lastId: after?.id });
 }

@@ -127,3 +127,29 @@ test("a page of an app's lines reads those of the page, also if PostgreSQL knows
       expect(countRead(await explainQuery(db, query!, "force_custom_plan"))).toBeLessThan(1000);
     }
 });
+
+test("who reaches one school or app reads the lines of the page alone, however many others are newer", async () => {
+  const { db, first } = await openPartitioned();
+  const [own, other] = [makeUuid(first), makeUuid(first)];
+  await db.pool.query(
+    `INSERT INTO audit (id, at, action, client_id, school_id)
+     SELECT gen_random_uuid(), $1::timestamptz + n * interval '1 minute', 'signed_in',
+       CASE WHEN n < -35000 THEN 'own' ELSE 'other' END, CASE WHEN n < -35000 THEN $2::uuid ELSE $3::uuid END
+     FROM generate_series(-40000, -1) n`,
+    [first, own, other],
+  );
+  await db.pool.query("ANALYZE audit");
+  const amongs = [
+    { schoolIds: [own], clientIds: [] },
+    { schoolIds: [], clientIds: ["own"] },
+  ];
+  for (const among of amongs) {
+    const [query] = await recordQueries(/FROM audit/, async () => {
+      const lines = await listAudit(db.pool, { among, limit: 10 });
+      expect(lines.map(({ schoolId }) => schoolId)).toEqual(Array.from({ length: 10 }, () => own));
+      const nothing = { among, schoolId: other, clientId: "other", limit: 10 };
+      expect(await listAudit(db.pool, nothing)).toEqual([]);
+    });
+    expect(countRead(await explainQuery(db, query!, "force_custom_plan"))).toBeLessThan(1000);
+  }
+});
