@@ -48,7 +48,7 @@ try {
     },
   };
   const title = `Deliveries from event to acknowledgement, ${endpoints} endpoints, one process`;
-  console.log(report(await compare(title, 0.6, sides)));
+  console.log(report(await compare(title, 0.5, sides)));
 
   console.log(
     `\nCommit to receiver, idle system: ${describe(await measureIdle(database.db, receiver.url, clients))} (p99 at most 250 ms)`,
