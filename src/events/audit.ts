@@ -139,8 +139,8 @@ const a = table("audit", "a");
 const ids = pick(a, "id", "actorId", "actorRole", "clientId", "personId", "schoolId", "requestId", "actId");
 const line = fields<RecordedAudit>({ ...ids, ...pick(a, "at", "action", "detail", "before", "after") });
 
-/** SQL condition: no filter was given, or the column has its value. */
-const isGiven = (column: Sql, given: Part): Sql => sql`(${given} IS NULL OR ${column} = ${given})`;
+/** SQL condition: the column has the value, or the filter was left out. */
+const matchesFilter = (column: Sql, given: Part): Sql => sql`(${given} IS NULL OR ${column} = ${given})`;
 
 // Without statistics PostgreSQL takes one line in 200 for one without an act, and would sort all lines of an app to
 // find some. It estimates that `num_nulls` is not 0 for nearly all lines.
@@ -150,14 +150,14 @@ const makeList = ([order, isBehind]: [order: Sql, isBehind: Sql]) =>
   makeFind<RecordedAudit, Query>(
     (given) => sql`
     SELECT ${line} FROM ${a}
-    WHERE ${isGiven(a.personId, sql`${given.personId}::uuid`)} AND ${isGiven(a.schoolId, sql`${given.schoolId}::uuid`)}
-      AND ${isGiven(a.clientId, sql`${given.clientId}::text`)} AND ${isGiven(a.actorId, sql`${given.actorId}::text`)}
-      AND ${isGiven(a.action, sql`${given.action}::text`)}
+    WHERE ${matchesFilter(a.personId, sql`${given.personId}::uuid`)} AND ${matchesFilter(a.schoolId, sql`${given.schoolId}::uuid`)}
+      AND ${matchesFilter(a.clientId, sql`${given.clientId}::text`)} AND ${matchesFilter(a.actorId, sql`${given.actorId}::text`)}
+      AND ${matchesFilter(a.action, sql`${given.action}::text`)}
       AND (${given.personId}::uuid IS NOT NULL OR ${isNoPartOfAct})
       AND (${given.since}::timestamptz IS NULL OR ${a.at} >= ${given.since})
       AND (${given.until}::timestamptz IS NULL OR ${a.at} < ${given.until})
       AND (${given.lastAt}::timestamptz IS NULL OR (${a.at}, ${a.id}) ${isBehind} (${given.lastAt}, ${given.lastId}))
-      AND ${isGiven(a.schoolId, sql`${given.onlySchool}::uuid`)} AND ${isGiven(a.clientId, sql`${given.onlyApp}::text`)}
+      AND ${matchesFilter(a.schoolId, sql`${given.onlySchool}::uuid`)} AND ${matchesFilter(a.clientId, sql`${given.onlyApp}::text`)}
       AND (${given.amongSchools}::uuid[] IS NULL AND ${given.amongApps}::text[] IS NULL
         OR ${given.amongSchools} IS NOT NULL AND ${a.schoolId} = ANY (${given.amongSchools})
         OR ${given.amongApps} IS NOT NULL AND ${a.clientId} = ANY (${given.amongApps}))
@@ -166,7 +166,10 @@ const makeList = ([order, isBehind]: [order: Sql, isBehind: Sql]) =>
 const listOldest = makeList([sql`ASC`, sql`>`]);
 const listNewest = makeList([sql`DESC`, sql`<`]);
 
-/** What is known here, PostgreSQL need not estimate; the lines of one school or app come from its index in order. */
+/**
+ * What limits the list to what the caller reaches; nothing if the filter is within it. One school or app becomes an
+ * equality, so that its index gives the lines in order.
+ */
 function reachedBy({ schoolIds, clientIds }: NonNullable<AuditFilter["among"]>, filter: Partial<Query>): Reached {
   if (schoolIds.includes(filter.schoolId ?? "") || clientIds.includes(filter.clientId ?? "")) return {};
   if (clientIds.length === 0)

@@ -173,10 +173,10 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
       }
     },
     async logoutUrlOf(sessionId, { state }) {
-      const idToken = await findIdToken(db, sessionId, encryptionKeys);
-      const row = idToken && (await contact.find(idToken.connectionId));
+      const signIn = await findIdToken(db, sessionId, encryptionKeys);
+      const row = signIn && (await contact.find(signIn.connectionId));
       if (
-        idToken === null ||
+        signIn === null ||
         row === null ||
         !row.endsUpstreamSession ||
         row.metadata?.end_session_endpoint === undefined
@@ -189,7 +189,7 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
       });
       if (connection === null) return null;
       return endSessionUrl(connection, callsTo(connection.id), {
-        id_token_hint: idToken.idToken,
+        id_token_hint: signIn.idToken,
         post_logout_redirect_uri: addressesOf(issuerUrl, connection.id).postLogoutRedirectUri,
         ...(state !== undefined && { state }),
       });

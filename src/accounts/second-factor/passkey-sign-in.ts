@@ -96,20 +96,20 @@ type Use = { form: string; answer: Answer; address: string; requestId: string | 
 export async function checkPasskeySignIn(deps: Deps & { db: Db }, use: Use): Promise<PasskeySignIn> {
   const { db, secrets, clock } = deps;
   const now = clock();
-  const challenge = sealedChallenge(deps).read(use.answer.state, now);
-  if (challenge === null || challenge.form !== use.form) return { kind: "expired_form" };
+  const opened = sealedChallenge(deps).read(use.answer.state, now);
+  if (opened === null || opened.form !== use.form) return { kind: "expired_form" };
   const response = parseAnswer<AuthenticationResponseJSON>(use.answer.response);
   if (response === null) return { kind: "passkey_refused" };
   const makeKey = makeKeyMaker(secrets.secondFactor);
   const places = bucketsOfAddress(use.address, addressBuckets, (kind, part) => makeKey(`passkey ${kind}`, part));
-  const buckets = [...places, singleUse(makeKey("passkey challenge", challenge.challenge), challengeSeconds)];
+  const buckets = [...places, singleUse(makeKey("passkey challenge", opened.challenge), challengeSeconds)];
   const [row] = await findPasskey(db.pool, buckets, { credentialId: response.id, now });
   const { taken, ...stored } = row!;
   if (taken < places.length)
     return { kind: "slowed", retryAfterSeconds: secondsUntil(await undoTake(db.pool, buckets, taken, now), now) };
   if (taken < buckets.length) return { kind: "expired_form" };
   if (stored.id === null) return { kind: "passkey_refused" };
-  return signInWith(deps, stored as Passkey, { ...use, response, challenge: challenge.challenge, places, now });
+  return signInWith(deps, stored as Passkey, { ...use, response, challenge: opened.challenge, places, now });
 }
 
 type Checked = Use & { response: AuthenticationResponseJSON; challenge: string; places: Bucket[]; now: Date };

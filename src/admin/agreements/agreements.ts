@@ -67,12 +67,12 @@ export const publishAgreement: AdminHandler<"publishAgreement"> = (deps, request
   );
 
 export const getAgreementPdf: AdminHandler<"getAgreementPdf"> = async ({ db }, { agreementId, reach }) => {
-  const pdf = await access.findAgreementPdf(db, agreementId);
+  const file = await access.findAgreementPdf(db, agreementId);
   const isReached =
-    pdf !== null && (pdf.isPublished ? reachesApp(reach, pdf.clientId) : reachesOwnApp(reach, pdf.clientId));
+    file !== null && (file.isPublished ? reachesApp(reach, file.clientId) : reachesOwnApp(reach, file.clientId));
   if (!isReached) throw new AppError("not_found", "agreement_not_found", "There is no such agreement.");
-  const headers = { ...attachmentOf(`agreement-${agreementId}.pdf`), ETag: etagOf(pdf.sha256) };
-  return { status: 200, body: Buffer.from(pdf.pdf), headers };
+  const headers = { ...attachmentOf(`agreement-${agreementId}.pdf`), ETag: etagOf(file.sha256) };
+  return { status: 200, body: Buffer.from(file.pdf), headers };
 };
 
 export const attachmentOf = (fileName: string) => ({ "Content-Disposition": `attachment; filename="${fileName}"` });
@@ -117,13 +117,13 @@ async function readProof(
   db: RecordStore,
   { schoolId, agreementReceiptId }: { schoolId: SchoolId; agreementReceiptId: string },
 ): Promise<Schemas["AgreementProof"]> {
-  const receipt = await findReceipt(db, { schoolId, id: agreementReceiptId });
-  if (receipt === null)
+  const acceptance = await findReceipt(db, { schoolId, id: agreementReceiptId });
+  if (acceptance === null)
     throw new AppError("not_found", "agreement_receipt_not_found", "The school has no such receipt.");
   return present("AgreementProof", {
-    receipt: await presentReceipt(db, receipt.receipt),
+    receipt: await presentReceipt(db, acceptance.receipt),
     schoolName: (await findSchool(db, schoolId))!.name,
-    agreement: receipt.agreement,
+    agreement: acceptance.agreement,
   });
 }
 

@@ -72,8 +72,8 @@ export const m = table("membership", "m");
 export const a = table("affiliation", "a");
 
 /**
- * SQL: one of the schools, where a person is looked up. As an equality it would be a condition of indexes, which
- * PostgreSQL takes for a search per school, and so prefers to read all people of all the schools.
+ * SQL condition: the school is one of these, for a person who is looked up by another key. `IS TRUE` keeps it out of
+ * the conditions of an index: PostgreSQL would count one search per school, and read all people of all schools instead.
  */
 export const isAmong = (schoolId: Sql, schools: Part): Sql => sql`(${schoolId} = ANY (${schools}::uuid[])) IS TRUE`;
 

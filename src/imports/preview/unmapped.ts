@@ -160,15 +160,15 @@ export async function planTable(
   file: SourceFile,
   { schoolId, mode, people, columns, choosesColumns = false }: Asked,
 ): Promise<TablePlan | undefined> {
-  const encoding: FoundEncoding = file.encoding ? { encoding: file.encoding, possible: [] } : await findEncoding(file);
-  const isReadable = encoding.possible.length === 0 && !choosesColumns;
-  const head = await readHead({ ...file, encoding: encoding.encoding });
+  const detected: FoundEncoding = file.encoding ? { encoding: file.encoding, possible: [] } : await findEncoding(file);
+  const isReadable = detected.possible.length === 0 && !choosesColumns;
+  const head = await readHead({ ...file, encoding: detected.encoding });
   if (head.records.length === 0) return undefined;
   const guess = guessColumns(head, { name: file.name, mode, people });
   const titles = head.records
     .filter(({ line }) => line < guess.headingLine)
     .map(({ fields }) => fields.join(" ").trim());
-  const plan = { guess, found: encoding, titles };
+  const plan = { guess, found: detected, titles };
   if (columns !== undefined) return { ...plan, mapping: columns };
   if (isTemplate(guess) && isReadable) return { ...plan, mapping: "template" };
   const remembered = schoolId && (await findKept(db, schoolId, guess));
