@@ -4,7 +4,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { fields, findRows, insert, run, sql, statement, table, update } from "../platform/database/sql.ts";
+import { fields, insert, makeFind, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { countDue, findDue, givenAt, isUnusual, listDue } from "./due.ts";
 import type { DuePerson, Params, RetentionRules } from "./due.ts";
@@ -18,7 +18,7 @@ const k = table("retentionCheck", "k");
 const next = table("retentionCheck", "next");
 
 // Schools that were made since, or got a policy of their state; leavers and a policy of its own note a school at once.
-const insertChecks = statement<Params>(
+const insertChecks = makeRun<Params>(
   (params) => sql`
   ${insert(
     "retentionCheck",
@@ -30,7 +30,7 @@ const insertChecks = statement<Params>(
   "retention.insertChecks",
 );
 
-const claim = statement<{ now: Date }>(
+const claim = makeFind<Claimed, { now: Date }>(
   ({ now }) => sql`
   ${update("retentionCheck", "k", { checkAt: sql`${now}::timestamptz + make_interval(mins => ${leaseMinutes})` })}
   WHERE ${k.schoolId} = (
@@ -58,11 +58,11 @@ export function makeRetentionJob({ batchSize = 100, ...deps }: Deps): WorkerJob 
     async run(signal) {
       const failed: Failed = new Map();
       if (noted === null || clock() >= addDays(noted, 1)) {
-        await run(db.pool, insertChecks, givenAt(rules, clock()));
+        await insertChecks(db.pool, givenAt(rules, clock()));
         noted = clock();
       }
       while (!signal.aborted) {
-        const [school] = await findRows<Claimed, { now: Date }>(db.pool, claim, { now: clock() });
+        const [school] = await claim(db.pool, { now: clock() });
         if (school === undefined) break;
         const outcome = await look(deps, school);
         if (outcome === "due") await applyAt({ ...deps, batchSize }, school, { signal, failed });

@@ -1,7 +1,7 @@
 import { joinRetention, type SchoolId } from "../directory/index.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
-import { findRows, run, sql, statement, table } from "../platform/database/sql.ts";
+import { makeFind, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { givenAt, type Params, type RetentionRules } from "./due.ts";
 
@@ -11,7 +11,7 @@ const ofState = table("retentionPolicy", "of_state");
 
 type Shorter = { schoolId: SchoolId; auditDays: number };
 
-const selectShorter = statement<Params>(
+const findShorter = makeFind<Shorter, Params>(
   (params) => sql`
   SELECT ${s.id} AS "schoolId", retention."auditDays" FROM ${s} ${joinRetention(params)}
   WHERE (${own.auditDays} IS NOT NULL OR ${ofState.auditDays} IS NOT NULL)
@@ -39,7 +39,7 @@ export const makeSchoolAuditSweep = ({ db, clock, rules }: Deps): WorkerJob => (
   name: "retention.sweepAudit",
   everySeconds: 3600,
   async run(signal) {
-    const shorter = await findRows<Shorter, Params>(db.pool, selectShorter, givenAt(rules, clock()));
+    const shorter = await findShorter(db.pool, givenAt(rules, clock()));
     for (const { schoolId, auditDays } of shorter) {
       const slice = { schoolId, before: addDays(clock(), -auditDays) };
       for (const deletion of deletions)

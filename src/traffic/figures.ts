@@ -1,16 +1,5 @@
-import {
-  type Queryable,
-  jsonRows,
-  columnNames,
-  fields,
-  insert,
-  makeFind,
-  makeRun,
-  run,
-  sql,
-  statement,
-  table,
-} from "../platform/database/sql.ts";
+import { columnNames, fields, insert, jsonRows, makeFind, makeRun, sql, table } from "../platform/database/sql.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 
 const metrics = ["signIns", "passwordSignIns", "tokens", "apiCalls", "refusals", "deliveries"] as const;
 const steps = ["HOUR", "DAY"] as const;
@@ -29,7 +18,7 @@ const app = table("app", "app");
 const types = { metric: "text", subject: "text", outcome: "text", hour: "timestamptz", count: "bigint" } as const;
 
 // Sorted, so that two processes do not deadlock. Deleted apps are left out.
-const addCounts = statement<{ counted: string }>((params) => {
+const addCounts = makeRun<{ counted: string }>((params) => {
   const { from, columns: counted } = jsonRows(params.counted, "counted", types);
   return sql`
   ${insert(
@@ -55,7 +44,7 @@ const addCounts = statement<{ counted: string }>((params) => {
 });
 
 export async function writeCounts(db: Queryable, counted: readonly Counted[]): Promise<void> {
-  if (counted.length > 0) await run(db, addCounts, { counted: JSON.stringify(counted) });
+  if (counted.length > 0) await addCounts(db, { counted: JSON.stringify(counted) });
 }
 
 type FigureQuery = {
@@ -85,10 +74,10 @@ export const deleteFigures = makeRun<Old>(
   "traffic.sweepFigures",
 );
 
-const deleteOf = statement<{ subject: Subject; metrics: readonly Metric[]; steps: readonly FigureStep[] }>(
+const deleteOf = makeRun<{ subject: Subject; metrics: readonly Metric[]; steps: readonly FigureStep[] }>(
   (params) => sql`DELETE FROM ${f} WHERE ${f.metric} = ANY (${params.metrics}::text[])
     AND ${f.step} = ANY (${params.steps}::text[]) AND ${f.subject} = ${params.subject}`,
 );
 
 export const deleteFiguresOf = (db: Queryable, subject: Subject): Promise<number> =>
-  run(db, deleteOf, { subject, metrics, steps });
+  deleteOf(db, { subject, metrics, steps });

@@ -1,25 +1,24 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import {
-  type Queryable,
-  tableRows,
-  toJsonRows,
   columnNames,
   fields,
-  findRows,
   insert,
-  run,
+  makeFind,
+  makeRun,
   sql,
-  statement,
   table,
+  tableRows,
+  toJsonRows,
 } from "../platform/database/sql.ts";
+import type { Queryable } from "../platform/database/sql.ts";
 
 export type JobRun = Omit<Prisma.JobRunModel, "outcome"> & { outcome: "done" | "failed" };
 
 const job = table("jobRun");
 const excluded = table("jobRun", "excluded");
 
-const keepLatest = statement<{ runs: string }>(({ runs }) => {
+const keepLatest = makeRun<{ runs: string }>(({ runs }) => {
   const ran = tableRows(runs, "ran", "jobRun");
   return sql`
   ${insert("jobRun", ran, sql`FROM ${ran} ORDER BY ${ran.name}`)}
@@ -34,7 +33,7 @@ const keepLatest = statement<{ runs: string }>(({ runs }) => {
 
 /** Records runs, unless another process has run the job since. */
 export async function writeJobRuns(db: Queryable, runs: readonly JobRun[]): Promise<void> {
-  if (runs.length > 0) await run(db, keepLatest, { runs: toJsonRows("jobRun", runs) });
+  if (runs.length > 0) await keepLatest(db, { runs: toJsonRows("jobRun", runs) });
 }
 
 export async function listJobRuns({ prisma }: RecordStore): Promise<JobRun[]> {
@@ -52,13 +51,13 @@ export const recordBackup = (
 
 type BackupAge = { ageSeconds: number };
 
-const findBackup = statement<{ name: string }>(
+const findBackup = makeFind<BackupAge, { name: string }>(
   ({ name }) => sql`
   SELECT ${fields<BackupAge>({ ageSeconds: sql`extract(epoch FROM clock_timestamp() - ${job.at})::float8` })}
   FROM ${job} WHERE ${job.name} = ${name}`,
 );
 
 export async function findBackupAge(db: Queryable): Promise<number> {
-  const [age] = await findRows<BackupAge, { name: string }>(db, findBackup, { name: backup });
+  const [age] = await findBackup(db, { name: backup });
   return age?.ageSeconds ?? Infinity;
 }

@@ -4,7 +4,8 @@ import { targetOfRole, type AdminSchemas } from "../../admin/index.ts";
 import { findLogo, findProfiles, personMaySignIn, type ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { PrismaDb, RecordStore } from "../../platform/database/db.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table } from "../../platform/database/sql.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { makeTemplates, readLocale, renderPage, type Locale, type Translate } from "../../platform/pages/index.ts";
 import { addFrameTexts } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -18,7 +19,7 @@ const grantRow = table("grant", "given");
 const app = table("app");
 const used = table("signIn", "used");
 
-const selectTiles = statement<{ personId: PersonId }>(
+const findTiles = makeFind<Tile, { personId: PersonId }>(
   ({ personId }) => sql`
   SELECT DISTINCT ${fields<Tile>({
     clientId: app.clientId,
@@ -38,8 +39,7 @@ const selectTiles = statement<{ personId: PersonId }>(
 );
 
 /** The apps with a login URL that the person may sign in to, last used first. */
-export const listTiles = (db: Queryable, personId: PersonId): Promise<Tile[]> =>
-  findRows<Tile, { personId: PersonId }>(db, selectTiles, { personId });
+export const listTiles = (db: Queryable, personId: PersonId): Promise<Tile[]> => findTiles(db, { personId });
 
 export type TilesOptions = {
   db: PrismaDb;

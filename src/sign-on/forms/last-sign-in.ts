@@ -2,7 +2,7 @@ import { classListPath } from "../../accounts/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { type ConnectionId, allowsLocalPasswords, listWaysIn, type WayIn } from "../../upstream/index.ts";
 import type { InteractionDeps } from "../protocol/deps.ts";
-import { fields, findRows, makeFind, sql, statement, table } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table } from "../../platform/database/sql.ts";
 import { fieldOf, makeSealedCookie, type PageRequest } from "./page-request.ts";
 import type { LoginModel } from "./pages/index.ts";
 
@@ -221,14 +221,14 @@ const findSignInOfSchool = makeFind<SignInOfSchool, { id: SchoolId }>(
   "sign-on.findSignInOfSchool",
 );
 
-const selectAnyStay = statement(
+const selectAnyStay = makeFind<{ isOffered: boolean }>(
   () => sql`SELECT EXISTS (SELECT FROM ${settings} WHERE ${settings.staySignedInDays} > 0) AS "isOffered"`,
   "sign-on.findAnyStay",
 );
 
 /** For a browser without a school: whether any school lets people stay signed in. */
 async function findAnyStay({ db }: InteractionDeps): Promise<LoginModel["stayOffer"]> {
-  const [row] = await findRows<{ isOffered: boolean }>(db.pool, selectAnyStay, {});
+  const [row] = await selectAnyStay(db.pool, {});
   return row!.isOffered ? { days: null, fromGrade: null } : null;
 }
 

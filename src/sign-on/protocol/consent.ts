@@ -1,8 +1,8 @@
 import { schoolsOf, withheldItems, type ClientId, type ScopeName, type WithheldItem } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
-import { type Queryable, arrayOf } from "../../platform/database/sql.ts";
-import { columnNames, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/database/sql.ts";
+import { arrayOf, columnNames, insert, makeFind, makeRun, sql, table } from "../../platform/database/sql.ts";
+import type { Queryable, Sql } from "../../platform/database/sql.ts";
 
 /** `withheld`: what the person's schools withhold from the app now. */
 export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null; withheld: WithheldItem[] | null };
@@ -20,7 +20,7 @@ export const decisionsOf = (clientId: Sql, personId: Sql): Sql => sql`json_build
     WHERE ${choice.personId} = ${personId} AND ${choice.clientId} = ${clientId}),
   'withheld', ${withheldItems(clientId, schoolsOf(personId))})`;
 
-const selectDecisions = statement<{ clientIds: ClientId[]; personIds: PersonId[] }>(
+const findDecisions = makeFind<{ decisions: Decisions }, { clientIds: ClientId[]; personIds: PersonId[] }>(
   ({ clientIds, personIds }) => sql`
     SELECT ${decisionsOf(sql`asked.client_id`, sql`asked.person_id`)} AS decisions
     FROM unnest(${arrayOf(clientIds, "text")}, ${arrayOf(personIds, "uuid")})
@@ -30,7 +30,7 @@ const selectDecisions = statement<{ clientIds: ClientId[]; personIds: PersonId[]
 );
 
 export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Promise<Decisions[]> {
-  const rows = await findRows<{ decisions: Decisions }>(db, selectDecisions, {
+  const rows = await findDecisions(db, {
     clientIds: pairs.map(({ clientId }) => clientId),
     personIds: pairs.map(({ personId }) => personId),
   });
@@ -58,7 +58,7 @@ type Choice = Pair & { schoolId: SchoolId };
 const at = table("affiliation", "at");
 
 // Does not wait for a change that ends the person's time at the school; the person is then asked again.
-const insertChoice = statement<Choice>(
+export const rememberSchool = makeRun<Choice>(
   (params) => sql`
     ${insert(
       "schoolChoice",
@@ -70,16 +70,11 @@ const insertChoice = statement<Choice>(
     DO UPDATE SET ${columnNames("schoolChoice", "schoolId")} = excluded.${columnNames("schoolChoice", "schoolId")}`,
 );
 
-export async function rememberSchool(tx: Queryable, chosen: Choice): Promise<void> {
-  await run(tx, insertChoice, chosen);
-}
-
-const deleteChoice = statement<Pair>(
+const deleteChoice = makeRun<Pair>(
   ({ clientId, personId }) =>
     sql`DELETE FROM ${choice} WHERE ${choice.personId} = ${personId} AND ${choice.clientId} = ${clientId}`,
   "sign-on.forgetSchool",
 );
 
 /** The person is asked for a school again at the next sign-on. Returns whether one was chosen. */
-export const forgetSchool = async (tx: Queryable, pair: Pair): Promise<boolean> =>
-  (await run(tx, deleteChoice, pair)) > 0;
+export const forgetSchool = async (tx: Queryable, pair: Pair): Promise<boolean> => (await deleteChoice(tx, pair)) > 0;

@@ -3,7 +3,8 @@ import type { AppAttribute, ClientId, PersonFacts, ScopeName, SignOnFacts, SignO
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table } from "../../platform/database/sql.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { decisionsOf, type Decisions } from "./consent.ts";
 import {
   forgetTriesOf,
@@ -71,7 +72,7 @@ const credential = table("credential");
 const app = table("app");
 const factor = table("secondFactor", "factor");
 
-const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
+const findFacts = makeFind<Row, SignInQuery>(({ clientId, personId, now }) => {
   const [client, person] = [sql`${clientId}::text`, sql`${personId}::uuid`];
   return sql`
     SELECT ${fields<Row>({
@@ -100,7 +101,7 @@ const selectFacts = statement<SignInQuery>(({ clientId, personId, now }) => {
 
 /** Null if the person or the app does not exist. Without an app, no school lets the person in. */
 export async function findSignInFacts(db: Queryable, query: SignInQuery): Promise<SignInFacts | null> {
-  const [row] = await findRows<Row, SignInQuery>(db, selectFacts, query);
+  const [row] = await findFacts(db, query);
   if (row === undefined || row.person === null) return null;
   const { person, facts, card, passkey, ...rest } = row;
   const read = { card: card && readLastCard(card, query.now), passkey: passkey && passkeyStateOf(passkey) };

@@ -1,7 +1,8 @@
 import { findPersonByAppId, type ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { seal, unseal, hmac } from "../../platform/crypto/seal.ts";
-import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
+import { makeFind, sql, table } from "../../platform/database/sql.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import { foldUsername } from "../../accounts/index.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
 
@@ -17,7 +18,10 @@ type AskedHint = { hint: string; clientId: ClientId };
 const person = table("person");
 const credential = table("credential");
 
-const findPerson = statement<{ personId: string | null; username: string | null }>(
+const findPerson = makeFind<
+  { id: PersonId; schoolId: SchoolId | null },
+  { personId: string | null; username: string | null }
+>(
   ({ personId, username }) => sql`
     SELECT ${person.id} AS id, ${person.homeSchoolId} AS "schoolId" FROM ${person} WHERE ${person.id} = ${personId}
     UNION ALL SELECT ${credential.personId}, NULL FROM ${credential} WHERE ${credential.username} = ${username} LIMIT 1`,
@@ -32,7 +36,7 @@ export async function findHintedPerson(
 ): Promise<{ personId: PersonId | null; schoolId: SchoolId | null; sure: boolean }> {
   const opened = open(key, { hint, clientId });
   const named = opened === null && uuidPattern.test(hint) ? await findPersonByAppId(db, { clientId, id: hint }) : null;
-  const [person] = await findRows<{ id: PersonId; schoolId: SchoolId | null }>(db, findPerson, {
+  const [person] = await findPerson(db, {
     personId: opened ?? named,
     username: opened === null ? foldUsername(hint) : null,
   });

@@ -5,7 +5,7 @@ import { adminScopesOf, holdsRoleBeyondHome } from "../../staff/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, RecordStore } from "../../platform/database/db.ts";
-import { findRows, sql, statement, table } from "../../platform/database/sql.ts";
+import { makeFind, sql, table } from "../../platform/database/sql.ts";
 import type { StaffSecondFactor } from "./deps.ts";
 import { hasPassword, hasSecondFactor, hasSecondFactors, hasStaffFactor } from "../../accounts/index.ts";
 
@@ -111,7 +111,7 @@ export async function lacksStaffFactor(
 ): Promise<boolean> {
   if (hasPassword(amr) || !asksForAdmin(scopes)) return false;
   if (!hasStaffFactor(amr)) return true;
-  const [person] = await findRows<{ isHeld: boolean }, Held>(db.pool, selectBeyondHome, { personId, now: clock() });
+  const [person] = await findBeyondHome(db.pool, { personId, now: clock() });
   return person?.isHeld === true;
 }
 
@@ -119,7 +119,7 @@ const person = table("person");
 
 type Held = { personId: PersonId; now: Date };
 
-const selectBeyondHome = statement<Held>(
+const findBeyondHome = makeFind<{ isHeld: boolean }, Held>(
   ({ personId, now }) =>
     sql`SELECT ${holdsRoleBeyondHome(person, now)} AS "isHeld" FROM ${person} WHERE ${person.id} = ${personId}`,
   "sign-on.holdsRoleBeyondHome",

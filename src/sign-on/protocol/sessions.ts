@@ -4,7 +4,8 @@ import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
 import type { Db, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { fields, findRows, run, sql, statement, table, type Sql } from "../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, sql, table } from "../../platform/database/sql.ts";
+import type { Sql } from "../../platform/database/sql.ts";
 import { isCurrent, recordAtHome, sessionRuleOf, type SessionRule } from "../../accounts/index.ts";
 import { forgetSchool } from "./consent.ts";
 import { deleteNotified } from "./logout/end-session.ts";
@@ -33,7 +34,7 @@ const issuedAt = sql`(${artifact.payload}->>'iat')::bigint`;
 const startedAt = sql`(coalesce(${artifact.payload}->>'startedAt', ${artifact.payload}->>'loginTs'))::bigint`;
 const named = sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name})`;
 
-const selectBrowsers = statement<SessionQuery>(
+const findBrowsers = makeFind<BrowserRow, SessionQuery>(
   ({ personId, now }) => sql`
     SELECT ${fields<BrowserRow>({
       payload: artifact.payload,
@@ -54,7 +55,7 @@ const selectBrowsers = statement<SessionQuery>(
 );
 
 // Issuing a token uses the code or refresh token that it was issued from.
-const selectApps = statement<SessionQuery>(
+const findApps = makeFind<PersonSession, SessionQuery>(
   ({ personId, now }) => sql`
     SELECT ${fields<PersonSession>({
       id: idOf(sql`held.grant_id`),
@@ -81,19 +82,19 @@ export async function listSessions(
   { db: { pool }, sessionSeconds }: { db: Db; sessionSeconds: number },
   query: SessionQuery,
 ): Promise<PersonSession[]> {
-  const rows = await findRows<BrowserRow, SessionQuery>(pool, selectBrowsers, query);
+  const rows = await findBrowsers(pool, query);
   const browsers = rows.map(({ payload, rule, ...browser }) => {
     const end = endOfSession(payload, { rule, sessionSeconds }) * 1000;
     return end < browser.endsAt.getTime() ? { ...browser, endsAt: new Date(end) } : browser;
   });
-  const apps = await findRows<PersonSession, SessionQuery>(pool, selectApps, query);
+  const apps = await findApps(pool, query);
   const text = ({ since, id }: PersonSession) => `${since.toISOString()} ${id}`;
   return [...browsers.filter(({ endsAt }) => endsAt > query.now), ...apps].sort((a, b) => (text(a) < text(b) ? 1 : -1));
 }
 
 type Held = { uid: string | null; grantId: string | null; clientId: ClientId | null };
 
-const selectHeld = statement<{ personId: PersonId; id: string }>(
+const findHeld = makeFind<Held, { personId: PersonId; id: string }>(
   ({ personId, id }) => sql`
     SELECT ${fields<Held>({
       uid: sql`CASE ${artifact.kind} WHEN 'Session' THEN ${artifact.sessionUid} END`,
@@ -114,7 +115,7 @@ export async function endSessionIn(
   { personId, id }: { personId: PersonId; id: string },
   origin: Origin,
 ): Promise<void> {
-  const [held] = await findRows<Held>(tx, selectHeld, { personId, id });
+  const [held] = await findHeld(tx, { personId, id });
   if (held === undefined) throw new AppError("not_found", "session_not_found", "There is no such session.");
   const { uid, grantId, clientId } = held;
   if (uid !== null) await deleteNotified(tx, { uid, at: origin.at });
@@ -141,7 +142,7 @@ export async function listConsents(
   }));
 }
 
-const deleteTokens = statement<{ personId: PersonId; clientId: ClientId }>(
+const deleteTokens = makeRun<{ personId: PersonId; clientId: ClientId }>(
   ({ personId, clientId }) => sql`
     DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId} AND ${artifact.clientId} = ${clientId}
       AND ${artifact.kind} IN ('AuthorizationCode', 'AccessToken', 'RefreshToken')`,
@@ -160,7 +161,7 @@ export async function withdrawConsentIn(
   const { count } = await tx.prisma.consent.deleteMany({ where: { personId, clientId } });
   if (count === 0) throw new AppError("not_found", "consent_not_found", "The person has not agreed to anything.");
   // A refresh locks its token's row: the first DELETE waits for it, the next one sees the tokens that it issued.
-  while ((await run(tx, deleteTokens, { personId, clientId })) > 0);
+  while ((await deleteTokens(tx, { personId, clientId })) > 0);
   await forgetSchool(tx, { personId, clientId });
   await recordAtHome(tx, { ...origin, action: "consent_withdrawn", personId, clientId });
 }

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
-import { fields, findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table } from "../../platform/database/sql.ts";
+import type { Queryable } from "../../platform/database/sql.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
 import { isSharedDevice, startOf } from "./session.ts";
 import { hasPassword, hasSecondFactor, hasStaffFactor, isUpstream } from "../../accounts/index.ts";
@@ -59,7 +60,7 @@ type Status = { isActive: boolean; isBlocked: boolean; isStaff: boolean; worksBe
 const person = table("person");
 const factor = table("secondFactor", "factor");
 
-const selectStatus = statement<{ personId: string; now: Date }>(
+const findRow = makeFind<Status, { personId: string; now: Date }>(
   ({ personId, now }) => sql`
     SELECT ${fields<Status>({
       isActive: sql`${person.status} = 'ACTIVE'`,
@@ -77,7 +78,7 @@ const isNeeded = (policy: StaffSecondFactor, { isStaff, hasFactor }: Status): bo
   hasFactor || (policy === "required" && isStaff);
 
 async function findStatus(db: Queryable, params: { personId: string; now: Date }): Promise<Status | null> {
-  const [status] = await findRows<Status, typeof params>(db, selectStatus, params);
+  const [status] = await findRow(db, params);
   return status ?? null;
 }
 

@@ -1,7 +1,8 @@
 import { defaultIdTokenAlgorithm } from "../../../access/index.ts";
 import { isDatabaseUnavailable, type Db } from "../../../platform/database/db.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { fields, findRows, literal, type Queryable, sql, statement, table } from "../../../platform/database/sql.ts";
+import { fields, literal, makeFind, sql, table } from "../../../platform/database/sql.ts";
+import type { Queryable } from "../../../platform/database/sql.ts";
 import type { JsonWebKey } from "../contract.ts";
 import { keyOrder, type SigningKey } from "./signing-keys.ts";
 
@@ -18,7 +19,7 @@ const app = table("app");
 const former = table("formerAlgorithm");
 
 // Read at each request for the keys, so that an app can sign people in as soon as it is registered.
-const selectPublished = statement<{ validSince: Date }>(
+const findPublished = makeFind<PublishedKey, { validSince: Date }>(
   ({ validSince }) => sql`
     SELECT ${fields<PublishedKey>({
       kid: key.kid,
@@ -48,7 +49,7 @@ export const cutoff = (now: Date, seconds: number): Date =>
 type Validity = { now: Date; idTokenSeconds: number };
 
 const listPublishedKeys = (db: Queryable, { now, idTokenSeconds }: Validity): Promise<PublishedKey[]> =>
-  findRows<PublishedKey, { validSince: Date }>(db, selectPublished, { validSince: cutoff(now, idTokenSeconds) });
+  findPublished(db, { validSince: cutoff(now, idTokenSeconds) });
 
 export type ReadPublishedKeys = () => Promise<readonly JsonWebKey[]>;
 

@@ -1,21 +1,11 @@
 import { recordAudit, type Origin } from "../../../events/index.ts";
 import { withTransaction, type Db, type Transaction } from "../../../platform/database/db.ts";
+import { fields, insert, lockName, makeFind, makeRun, sql, table, update } from "../../../platform/database/sql.ts";
 import type { Queryable } from "../../../platform/database/sql.ts";
 import { AppError } from "../../../platform/errors.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 import type { EncryptionKeys } from "../../../platform/crypto/seal.ts";
-import {
-  fields,
-  findRows,
-  insert,
-  lockName,
-  run,
-  sql,
-  statement,
-  table,
-  update,
-} from "../../../platform/database/sql.ts";
 import { describeSigningKeys, cutoff } from "./published-keys.ts";
 import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
 import { longestSessionSeconds } from "../session.ts";
@@ -24,17 +14,17 @@ const signingKeys = { name: "schultor signing keys" };
 
 const key = table("signingKey");
 
-const selectStates = statement<{ algorithm: Algorithm }>(
+const findStates = makeFind<{ state: string }, { algorithm: Algorithm }>(
   ({ algorithm }) => sql`
     SELECT ${key.state}::text AS state FROM ${key} WHERE ${key.algorithm} = ${algorithm}::id_token_algorithm`,
 );
 
 export async function ensureSigningKeys(db: Db, keys: EncryptionKeys, now: Date): Promise<void> {
-  if (await hasAllKeys(db.pool)) return;
+  if ((await countUsable(db.pool, {})) >= algorithms.length * 2) return;
   await withTransaction(db, async (tx) => {
     await lockName(tx, signingKeys);
     for (const algorithm of algorithms) {
-      const rows = await findRows<{ state: string }>(tx, selectStates, { algorithm });
+      const rows = await findStates(tx, { algorithm });
       for (const state of ["ACTIVE", "NEXT"] as const) {
         if (!rows.some((row) => row.state === state))
           await insertKey(tx, { algorithm, state, now, made: await makeSigningKey(algorithm, keys) });
@@ -43,18 +33,14 @@ export async function ensureSigningKeys(db: Db, keys: EncryptionKeys, now: Date)
   });
 }
 
-const selectUsable = statement(() => sql`SELECT FROM ${key} WHERE ${key.state} IN ('ACTIVE', 'NEXT')`);
+const countUsable = makeRun(() => sql`SELECT FROM ${key} WHERE ${key.state} IN ('ACTIVE', 'NEXT')`);
 
-async function hasAllKeys(db: Queryable): Promise<boolean> {
-  return (await run(db, selectUsable, {})) >= algorithms.length * 2;
-}
-
-const retire = statement<{ now: Date }>(
+const retire = makeRun<{ now: Date }>(
   ({ now }) => sql`
     ${update("signingKey", "signing_key", { state: sql`'RETIRED'`, retiredAt: now })} WHERE ${key.state} = 'ACTIVE'`,
 );
 
-const activate = statement<{ now: Date }>(
+const activate = makeFind<Activated, { now: Date }>(
   ({ now }) => sql`
     ${update("signingKey", "signing_key", { state: sql`'ACTIVE'`, activatedAt: now })} WHERE ${key.state} = 'NEXT'
     RETURNING ${fields<Activated>({ algorithm: sql`${key.algorithm}::text`, kid: key.kid })}`,
@@ -90,8 +76,8 @@ export async function rotateSigningKeysIn(
       "Apps may not have the next keys yet. " +
         `The keys can be rotated from ${usableAt.toISOString()} on, or at once with force.`,
     );
-  await run(tx, retire, { now });
-  const rows = await findRows<Activated>(tx, activate, { now });
+  await retire(tx, { now });
+  const rows = await activate(tx, { now });
   for (const key of next) await insertKey(tx, { ...key, state: "NEXT", now });
   const detail = { active: rows.map(({ kid }) => kid), ...(isTooNew && { forced: true }) };
   await recordAudit(tx, { ...origin, action: "signing_key_rotated", detail });
@@ -101,7 +87,7 @@ export async function rotateSigningKeysIn(
 const latestOf = (times: readonly (Date | null)[]): Date | null =>
   times.reduce((latest, time) => (time !== null && (latest === null || time > latest) ? time : latest), null);
 
-const deleteRetired = statement<{ before: Date }>(
+const deleteRetired = makeRun<{ before: Date }>(
   ({ before }) => sql`DELETE FROM ${key} WHERE ${key.state} = 'RETIRED' AND ${key.retiredAt} < ${before}`,
 );
 
@@ -113,7 +99,7 @@ export function makeRetiredKeysJob({ db, clock, lifetimes }: RetiredKeysDeps): W
     async run() {
       const longest = Math.max(lifetimes.idTokenSeconds, lifetimes.sessionSeconds, longestSessionSeconds);
       const before = cutoff(clock(), longest);
-      await run(db.pool, deleteRetired, { before });
+      await deleteRetired(db.pool, { before });
     },
   };
 }
@@ -127,7 +113,7 @@ type RetiredKeysDeps = {
 type NewState = { algorithm: Algorithm; state: "ACTIVE" | "NEXT"; now: Date };
 type KeyRow = NewState & Omit<NewKey, "publicJwk"> & { publicJwk: string; activatedAt: Date | null };
 
-const insertStatement = statement<KeyRow>(
+const insertRow = makeRun<KeyRow>(
   ({ kid, algorithm, state, publicJwk, encryptedPrivate, now: createdAt, activatedAt }) =>
     insert("signingKey", {
       kid,
@@ -142,5 +128,5 @@ const insertStatement = statement<KeyRow>(
 
 async function insertKey(tx: Queryable, { made, ...row }: NewState & { made: NewKey }): Promise<void> {
   const activatedAt = row.state === "ACTIVE" ? row.now : null;
-  await run(tx, insertStatement, { ...row, ...made, publicJwk: JSON.stringify(made.publicJwk), activatedAt });
+  await insertRow(tx, { ...row, ...made, publicJwk: JSON.stringify(made.publicJwk), activatedAt });
 }

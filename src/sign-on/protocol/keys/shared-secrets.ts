@@ -2,7 +2,7 @@ import { hkdfSync, randomBytes } from "node:crypto";
 import { type Db, withPrismaTransaction, type PrismaDb, type Transaction } from "../../../platform/database/db.ts";
 import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
-import { findRows, insert, run, sql, statement, table, fields, update } from "../../../platform/database/sql.ts";
+import { fields, insert, makeFind, makeRun, sql, table, update } from "../../../platform/database/sql.ts";
 import type { Queryable } from "../../../platform/database/sql.ts";
 import { recordAudit, type Origin } from "../../../events/index.ts";
 import { totpPurpose } from "../../../accounts/index.ts";
@@ -40,18 +40,18 @@ const wrongKeys =
 type Secret = { name: string; encrypted: Buffer; createdAt: Date };
 
 const secret = table("sharedSecret");
-const insertRoot = statement<Secret>(({ name, encrypted, createdAt }) => {
+const insertRoot = makeRun<Secret>(({ name, encrypted, createdAt }) => {
   const row = insert("sharedSecret", { name, encrypted, createdAt });
   return sql`${row} ON CONFLICT DO NOTHING`;
 });
-const selectRoot = statement<{ name: string }>(
+const findRoot = makeFind<{ encrypted: Buffer }, { name: string }>(
   ({ name }) => sql`SELECT ${secret.encrypted} AS encrypted FROM ${secret} WHERE ${secret.name} = ${name}`,
 );
 
 /** The first process to start makes the root. Errors: DatabaseStartError if none of the keys decrypts it. */
 export async function loadSharedSecrets(db: Db, keys: EncryptionKeys, now: Date): Promise<SharedSecrets> {
   const encrypted = seal(keys, rootPurpose(rootName), randomBytes(32));
-  await run(db.pool, insertRoot, { name: rootName, encrypted, createdAt: now });
+  await insertRoot(db.pool, { name: rootName, encrypted, createdAt: now });
   const root = await openRoot(db.pool, keys);
   if (root === null) throw new DatabaseStartError(wrongKeys);
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", root, "", purpose, 32));
@@ -69,7 +69,7 @@ const opensSecrets = async (db: Queryable, keys: EncryptionKeys): Promise<boolea
   (await openRoot(db, keys)) !== null;
 
 async function openRoot(db: Queryable, keys: EncryptionKeys): Promise<Buffer | null> {
-  const [root] = await findRows<{ encrypted: Buffer }>(db, selectRoot, { name: rootName });
+  const [root] = await findRoot(db, { name: rootName });
   return root ? unseal(keys, rootPurpose(rootName), root.encrypted) : null;
 }
 
@@ -81,7 +81,7 @@ const factor = table("secondFactor");
 const kinds = [
   {
     rows: sql`${fields<Sealed>({ id: signingKey.kid, sealed: signingKey.encryptedPrivate })} FROM ${signingKey}`,
-    write: statement<Sealed>(
+    write: makeRun<Sealed>(
       ({ id, sealed }) =>
         sql`${update("signingKey", "signing_key", { encryptedPrivate: sealed })} WHERE ${signingKey.kid} = ${id}`,
     ),
@@ -89,7 +89,7 @@ const kinds = [
   },
   {
     rows: sql`${fields<Sealed>({ id: secret.name, sealed: secret.encrypted })} FROM ${secret}`,
-    write: statement<Sealed>(
+    write: makeRun<Sealed>(
       ({ id, sealed }) =>
         sql`${update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${id}`,
     ),
@@ -98,13 +98,13 @@ const kinds = [
   {
     rows: sql`
       ${fields<Sealed>({ id: factor.id, sealed: factor.secret })} FROM ${factor} WHERE ${factor.secret} IS NOT NULL`,
-    write: statement<Sealed>(
+    write: makeRun<Sealed>(
       ({ id, sealed }) =>
         sql`${update("secondFactor", "second_factor", { secret: sealed })} WHERE ${factor.id} = ${id}`,
     ),
     purposeOf: totpPurpose,
   },
-].map((kind) => ({ ...kind, list: statement(() => sql`SELECT ${kind.rows} FOR UPDATE`) }));
+].map((kind) => ({ ...kind, list: makeFind<Sealed>(() => sql`SELECT ${kind.rows} FOR UPDATE`) }));
 
 type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };
 
@@ -113,10 +113,10 @@ export async function reEncryptSecrets({ db, keys, now }: Deps): Promise<number>
   return withPrismaTransaction(db, async (tx) => {
     let values = 0;
     for (const { list, write, purposeOf: purpose } of kinds) {
-      for (const { id, sealed } of await findRows<Sealed>(tx, list, {})) {
+      for (const { id, sealed } of await list(tx, {})) {
         const plain = unseal(keys, purpose(id), sealed);
         if (plain === null) throw new DatabaseStartError(wrongKeys);
-        await run(tx, write, { id, sealed: seal(keys, purpose(id), plain) });
+        await write(tx, { id, sealed: seal(keys, purpose(id), plain) });
         values += 1;
       }
     }

@@ -4,7 +4,8 @@ import { calculateJwkThumbprint, type JWK } from "jose";
 import { valuesOf } from "../../../platform/contract-types.ts";
 import { DatabaseStartError } from "../../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../../platform/crypto/seal.ts";
-import { fields, findRows, type Queryable, run, sql, statement, table } from "../../../platform/database/sql.ts";
+import { fields, makeFind, makeFindOne, makeRun, sql, table } from "../../../platform/database/sql.ts";
+import type { Queryable } from "../../../platform/database/sql.ts";
 import type { JsonWebKey } from "../contract.ts";
 import type { Db } from "../../../platform/database/db.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
@@ -23,7 +24,7 @@ const key = table("signingKey");
 export const keyOrder = sql`array_position(ARRAY['ACTIVE', 'NEXT', 'RETIRED'], ${key.state}::text), ${key.algorithm},
   ${key.createdAt} DESC, ${key.kid}`;
 
-const selectKeys = statement(
+const findKeys = makeFind<KeyRow>(
   () => sql`
     SELECT ${fields<KeyRow>({
       kid: key.kid,
@@ -35,7 +36,7 @@ const selectKeys = statement(
 );
 
 export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Promise<SigningKey[]> {
-  const rows = await findRows<KeyRow>(db, selectKeys, {});
+  const rows = await findKeys(db, {});
   return rows.map(({ encryptedPrivate, ...row }) => {
     const plain = unseal(keys, purposeOf(row.kid), encryptedPrivate);
     if (!plain)
@@ -47,20 +48,18 @@ export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Prom
   });
 }
 
-const selectVersion = statement(
-  () => sql`SELECT string_agg(${key.kid} || ' ' || ${key.state}, ',' ORDER BY ${key.kid}) AS version FROM ${key}`,
+const findVersion = makeFindOne<{ version: string }>(
+  () => sql`
+    SELECT coalesce(string_agg(${key.kid} || ' ' || ${key.state}, ',' ORDER BY ${key.kid}), '') AS version FROM ${key}`,
   "sign-on.findKeysVersion",
 );
 
-export async function findKeysVersion(db: Queryable): Promise<string> {
-  const [row] = await findRows<{ version: string | null }>(db, selectVersion, {});
-  return row?.version ?? "";
-}
+export const findKeysVersion = async (db: Queryable): Promise<string> => (await findVersion(db, {})).version;
 
-const selectActive = statement(() => sql`SELECT FROM ${key} WHERE ${key.state} = 'ACTIVE' LIMIT 1`);
+const countActive = makeRun(() => sql`SELECT FROM ${key} WHERE ${key.state} = 'ACTIVE' LIMIT 1`);
 
 export async function checkSigningKeys(db: Queryable): Promise<void> {
-  if ((await run(db, selectActive, {})) === 0) throw new Error("no signing key is active");
+  if ((await countActive(db, {})) === 0) throw new Error("no signing key is active");
 }
 
 export type NewKey = { kid: string; publicJwk: JWK; encryptedPrivate: Buffer };

@@ -12,7 +12,7 @@ export async function deleteNotified(tx: Transaction, { uid, at }: { uid: string
   const clientIds = personId === undefined ? [] : Object.keys(authorizations ?? {});
   const notices = clientIds.map((clientId) => ({ clientId, personId: personId!, sid: uid, at }));
   await recordNotices(tx, notices);
-  await deleteSession(tx, uid);
+  await deleteSession(tx, { uid });
   return session;
 }
 
@@ -31,7 +31,7 @@ export async function limitSessions(
   db: PrismaDb,
   { personId, at }: { personId: PersonId; at: Date },
 ): Promise<SessionRule | null> {
-  const { surplus, rule } = await findBeforeSession(db.pool, personId);
+  const { surplus, rule } = await findBeforeSession(db.pool, { personId });
   for (const uid of surplus) await endSession(db, { uid, at, requestId: undefined });
   return rule;
 }

@@ -1,17 +1,17 @@
 import { hash, randomBytes } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
 import {
+  arrayOf,
   columnNames,
   fields,
-  findRows,
   insert,
   lookUp,
-  run,
+  makeFind,
+  makeFindOne,
+  makeRun,
   sql,
-  statement,
   table,
   update,
-  arrayOf,
 } from "../../../platform/database/sql.ts";
 import type { Queryable, Sql, Value } from "../../../platform/database/sql.ts";
 import { isCurrent, sessionRuleOf, type SessionRule } from "../../../accounts/index.ts";
@@ -120,7 +120,7 @@ const artifact = table("oidcArtifact", "artifact");
 
 type Kinds = { kinds: string[]; idHashes: Buffer[] };
 
-const findByKeys = statement<Kinds>(
+const findByKeys = makeFind<FoundArtifact & { place: number }, Kinds>(
   ({ kinds, idHashes }) => sql`
     SELECT ${fields<FoundArtifact & { place: number }>({ place: sql`asked.place::int`, ...foundColumns(artifact) })}
     FROM unnest(${arrayOf(kinds, "text")}, ${arrayOf(idHashes, "bytea")})
@@ -135,7 +135,7 @@ const splitKeys = (keys: readonly Key[]): Kinds => ({
 });
 
 export async function findArtifacts(db: Queryable, keys: readonly Key[]): Promise<(FoundArtifact | null)[]> {
-  const rows = await findRows<FoundArtifact & { place: number }>(db, findByKeys, splitKeys(keys));
+  const rows = await findByKeys(db, splitKeys(keys));
   return answerEach(keys, rows, (row) => row);
 }
 
@@ -145,7 +145,7 @@ export async function findArtifact(db: Queryable, key: Key): Promise<FoundArtifa
 
 const session = table("oidcArtifact", "session");
 
-const findByUid = statement<{ uid: string }>(
+const findByUid = makeFind<{ payload: AdapterPayload }, { uid: string }>(
   ({ uid }) => sql`
     SELECT ${session.payload} FROM ${session}
     WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${uid} AND ${isCurrent(session)}`,
@@ -153,13 +153,13 @@ const findByUid = statement<{ uid: string }>(
 );
 
 export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {
-  const [session] = await findRows<{ payload: AdapterPayload }>(db, findByUid, { uid });
+  const [session] = await findByUid(db, { uid });
   return session?.payload ?? null;
 }
 
 type Assertion = { idHash: Buffer; clientId: string; now: Date; expiresAt: Date };
 
-const recordAssertion = statement<Assertion>(
+const recordAssertion = makeRun<Assertion>(
   ({ idHash, clientId, now, expiresAt }) => sql`
     ${insert("oidcArtifact", { kind: sql`'ReplayDetection'`, idHash, payload: sql`'{}'`, clientId, expiresAt })}
     ON CONFLICT (${column("kind")}, ${column("idHash")}) DO UPDATE SET ${column("expiresAt")} = ${given("expiresAt")}
@@ -169,7 +169,7 @@ const recordAssertion = statement<Assertion>(
 
 /** Uses up the id of a client assertion; false if another request was faster, in any process. */
 export const useAssertion = async (db: Queryable, assertion: Assertion): Promise<boolean> =>
-  (await run(db, recordAssertion, assertion)) === 1;
+  (await recordAssertion(db, assertion)) === 1;
 
 type Changed = Pick<Artifact, "idHash" | "personId" | "generation" | "cardId" | "upstreamSessionId" | "expiresAt"> & {
   payload: string;
@@ -177,7 +177,7 @@ type Changed = Pick<Artifact, "idHash" | "personId" | "generation" | "cardId" | 
 
 const interaction = table("oidcArtifact", "interaction");
 
-const changeInteractionStatement = statement<Changed>((params) => {
+const storeReply = makeRun<Changed>((params) => {
   const keeps = sql`${params.generation}::int IS NULL AND ${interaction.personId} = ${params.personId}::uuid`;
   return sql`
     ${update("oidcArtifact", "interaction", {
@@ -195,38 +195,30 @@ const changeInteractionStatement = statement<Changed>((params) => {
 /** Stores the person's reply; false if the interaction has ended meanwhile. */
 export async function changeInteraction(db: Queryable, artifact: Artifact): Promise<boolean> {
   const changed = { ...artifact, payload: JSON.stringify(artifact.payload) };
-  return (await run(db, changeInteractionStatement, changed)) === 1;
+  return (await storeReply(db, changed)) === 1;
 }
 
-const deleteByKey = statement<Key>(
+export const deleteArtifact = makeRun<Key>(
   ({ kind, idHash }) =>
     sql`DELETE FROM ${artifact} WHERE ${artifact.kind} = ${kind} AND ${artifact.idHash} = ${idHash}`,
   "sign-on.deleteArtifact",
 );
 
-export async function deleteArtifact(db: Queryable, key: Key): Promise<void> {
-  await run(db, deleteByKey, key);
-}
-
-const deleteByGrant = statement<{ grantId: string }>(
+const deleteByGrant = makeRun<{ grantId: string }>(
   ({ grantId }) => sql`DELETE FROM ${artifact} WHERE ${artifact.grantId} = ${grantId}`,
   "sign-on.deleteGrant",
 );
 
 /** Repeated, because a refresh locks its token's row: only the next DELETE sees the tokens that it issued. */
 export async function deleteGrant(db: Queryable, grantId: string): Promise<void> {
-  while ((await run(db, deleteByGrant, { grantId })) > 0);
+  while ((await deleteByGrant(db, { grantId })) > 0);
 }
 
-const deleteByUid = statement<{ uid: string }>(
+/** Ends a session and its tokens; tokens for offline access do not carry its uid. */
+export const deleteSession = makeRun<{ uid: string }>(
   ({ uid }) => sql`DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${uid}`,
   "sign-on.deleteSession",
 );
-
-/** Ends a session and its tokens; tokens for offline access do not carry its uid. */
-export async function deleteSession(db: Queryable, uid: string): Promise<void> {
-  await run(db, deleteByUid, { uid });
-}
 
 /** More browsers than anybody uses at the same time. */
 const sessionsPerPerson = 100;
@@ -246,7 +238,8 @@ export const surplusSessionsOf = (personId: Value): Sql => sql`(
 
 type BeforeSession = { surplus: string[]; rule: SessionRule | null };
 
-const beforeSession = statement<{ personId: string }>(
+/** What one more session of a person has to end, and how long it may last. */
+export const findBeforeSession = makeFindOne<BeforeSession, { personId: string }>(
   ({ personId }) =>
     sql`SELECT ${fields<BeforeSession>({
       surplus: surplusSessionsOf(personId),
@@ -255,14 +248,9 @@ const beforeSession = statement<{ personId: string }>(
   "sign-on.beforeSession",
 );
 
-/** What one more session of a person has to end, and how long it may last. */
-export async function findBeforeSession(db: Queryable, personId: string): Promise<BeforeSession> {
-  return (await findRows<BeforeSession>(db, beforeSession, { personId }))[0]!;
-}
-
 type Raised = { idHash: Buffer; newIdHash: Buffer; personId: PersonId; amr: string };
 
-const raise = statement<Raised>(
+const raise = makeRun<Raised>(
   ({ idHash, newIdHash, personId, amr }) => sql`
     ${update("oidcArtifact", "session", {
       idHash: newIdHash,
@@ -280,28 +268,28 @@ export async function raiseSession(
 ): Promise<string | null> {
   const newId = randomBytes(32).toString("base64url");
   const params = { idHash: hashId(id), newIdHash: hashId(newId), personId, amr: JSON.stringify(amr) };
-  return (await run(db, raise, params)) === 1 ? newId : null;
+  return (await raise(db, params)) === 1 ? newId : null;
 }
 
 // TRUNCATE, because there may be millions and nothing else runs.
-const forgetArtifacts = statement(() => sql`TRUNCATE ${table("oidcArtifact")}`);
-const forgetPrints = statement(() => sql`TRUNCATE ${table("cardPrint")}`);
+const forgetArtifacts = makeRun(() => sql`TRUNCATE ${table("oidcArtifact")}`);
+const forgetPrints = makeRun(() => sql`TRUNCATE ${table("cardPrint")}`);
 
 /** A restored backup does not know which sign-ins were used, revoked or ended since. */
 export async function forgetSignIns(tx: Queryable): Promise<void> {
-  await run(tx, forgetArtifacts, {});
-  await run(tx, forgetPrints, {});
+  await forgetArtifacts(tx, {});
+  await forgetPrints(tx, {});
 }
 
 type Of = { clientId: ClientId };
 
 // One statement per index.
-const deleteClientTokens = statement<Of>(
+const deleteClientTokens = makeRun<Of>(
   ({ clientId }) => sql`
     DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} = 'ClientCredentials'`,
   "sign-on.forgetClientTokens",
 );
-const deleteUserTokens = statement<Of>(
+const deleteUserTokens = makeRun<Of>(
   ({ clientId }) => sql`
     DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} <> 'ClientCredentials'`,
   "sign-on.forgetUserTokens",
@@ -310,10 +298,10 @@ const deleteUserTokens = statement<Of>(
 /** Deletes every code, token and interaction of a deleted app. */
 export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {
   // A refresh locks its token's row: the first DELETE waits for it, the next one sees the tokens that it issued.
-  for (const deletion of [deleteClientTokens, deleteUserTokens]) while ((await run(tx, deletion, { clientId })) > 0);
+  for (const deleteTokens of [deleteClientTokens, deleteUserTokens]) while ((await deleteTokens(tx, { clientId })) > 0);
 }
 
 /** Deletes an app's own access tokens, when a leaked secret is replaced. */
 export async function forgetClientTokens(tx: Queryable, clientId: ClientId): Promise<void> {
-  await run(tx, deleteClientTokens, { clientId });
+  await deleteClientTokens(tx, { clientId });
 }

@@ -14,7 +14,7 @@ import type { PersonId } from "../../../directory/index.ts";
 import { holdsRoleBeyondHome } from "../../../staff/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
-import { fields, findRows, sql, statement, table, arrayOf } from "../../../platform/database/sql.ts";
+import { arrayOf, fields, makeFind, sql, table } from "../../../platform/database/sql.ts";
 import { hashId } from "./artifact.ts";
 
 type TokenRow = {
@@ -36,7 +36,7 @@ const person = table("person");
 
 // A token is valid while its app exists and is not suspended, and its person may sign in to the app; it loses the
 // scopes that the app loses. One by the login of a school opens no role beyond it that the person got since.
-const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
+const findByHash = makeFind<TokenRow, { idHashes: Buffer[]; now: Date }>(
   ({ idHashes, now }) => sql`
     SELECT ${fields<TokenRow>({
       idHash: token.idHash,
@@ -79,7 +79,7 @@ export function makeCheckAccessToken({ db, clock }: { db: Db; clock: Clock }): C
 
 async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise<(TokenRow | undefined)[]> {
   const idHashes = tokens.map(hashId);
-  const rows = await findRows<TokenRow>(db.pool, findByHash, { idHashes, now });
+  const rows = await findByHash(db.pool, { idHashes, now });
   return idHashes.map((idHash) => rows.find((row) => row.idHash.equals(idHash)));
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../../../access/index.ts";
 import type { App, AppValue, ClientId, LogoName, SignOnFacts, SignOnRight, Subject } from "../../../access/index.ts";
 import type { PersonId } from "../../../directory/index.ts";
-import { fields, findRows, jsonRows, pick, sql, statement, table, arrayOf } from "../../../platform/database/sql.ts";
+import { arrayOf, fields, jsonRows, makeFind, pick, sql, table } from "../../../platform/database/sql.ts";
 import type { Queryable, Sql } from "../../../platform/database/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
 import { answerEach, foundColumns, rowTypes, surplusSessionsOf, toRow } from "./artifact.ts";
@@ -46,7 +46,7 @@ const artifactOf = (kind: Sql, idHash: Sql): Sql => sql`
 const session = table("oidcArtifact", "session");
 const askedClient = sql`asked.client_id`;
 
-const sessionsByHash = statement<{ idHashes: Buffer[]; clientIds: string[]; now: Date }>(
+const findSessionRows = makeFind<Row, { idHashes: Buffer[]; clientIds: string[]; now: Date }>(
   ({ idHashes, clientIds, now }) => sql`
     SELECT ${fields<Row>({
       ...foundColumns(session),
@@ -67,7 +67,7 @@ export async function findSessions(
   sessions: readonly AskedSession[],
   now: Date,
 ): Promise<(SessionLookup | null)[]> {
-  const rows = await findRows<Row>(db, sessionsByHash, {
+  const rows = await findSessionRows(db, {
     idHashes: sessions.map(({ idHash }) => idHash),
     clientIds: sessions.map(({ clientId }) => clientId),
     now,
@@ -93,7 +93,7 @@ const interaction = table("oidcArtifact", "interaction");
 const begun = table("oidcArtifact", "begun");
 const interactionClient = sql`(${interaction.payload} #>> '{params,client_id}')`;
 
-const interactionsByHash = statement<{ idHashes: Buffer[] }>(
+const findInteractionRows = makeFind<InteractionRow, { idHashes: Buffer[] }>(
   ({ idHashes }) => sql`
     SELECT ${fields<InteractionRow>({
       ...foundColumns(interaction),
@@ -111,7 +111,7 @@ const interactionsByHash = statement<{ idHashes: Buffer[] }>(
 );
 
 export async function findInteractions(db: Queryable, idHashes: Buffer[]): Promise<(InteractionLookup | null)[]> {
-  const rows = await findRows<InteractionRow>(db, interactionsByHash, { idHashes });
+  const rows = await findInteractionRows(db, { idHashes });
   return answerEach(idHashes, rows, ({ app, logo, ...row }) => ({
     ...row,
     app: app && readApp(app),
@@ -128,7 +128,7 @@ type AnsweredRow = Pick<Row, "place" | "facts" | "decisions" | "app" | "rule"> &
 
 const stored = table("oidcArtifact", "stored");
 
-const answersByHash = statement<{ answers: string; now: Date }>(({ answers, now }) => {
+const findAnswerRows = makeFind<AnsweredRow, { answers: string; now: Date }>(({ answers, now }) => {
   const { from, columns: asked } = jsonRows(answers, "asked", { place: "int", signingIn: "uuid", ...rowTypes });
   // A reply that is no sign-in keeps what the interaction is based on.
   const keeps = sql`${asked.generation} IS NULL AND ${stored.personId} = ${asked.personId}`;
@@ -165,7 +165,7 @@ export async function findAnswers(
     signingIn: hasLogin(answer.payload) ? answer.personId : null,
     payload: undefined,
   }));
-  const rows = await findRows<AnsweredRow>(db, answersByHash, { answers: JSON.stringify(interactions), now });
+  const rows = await findAnswerRows(db, { answers: JSON.stringify(interactions), now });
   return answerEach(answers, rows, ({ facts, app, place, ...row }) => ({
     ...answers[place - 1]!,
     ...row,
@@ -183,7 +183,10 @@ const hasLogin = ({ result }: AdapterPayload): boolean => result?.["login"] !== 
 
 const token = table("oidcArtifact", "token");
 
-const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds: (string | null)[]; now: Date }>(
+const findTokenRows = makeFind<
+  TokenRow,
+  { kinds: string[]; idHashes: Buffer[]; clientIds: (string | null)[]; now: Date }
+>(
   ({ kinds, idHashes, clientIds, now }) => sql`
     SELECT ${fields<TokenRow>({
       ...foundColumns(token),
@@ -207,7 +210,7 @@ export async function findTokens(
   tokens: readonly AskedToken[],
   now: Date,
 ): Promise<(Presented | null)[]> {
-  const rows = await findRows<TokenRow>(db, tokensByHash, {
+  const rows = await findTokenRows(db, {
     kinds: tokens.map(({ kind }) => kind),
     idHashes: tokens.map(({ idHash }) => idHash),
     clientIds: tokens.map(({ clientId }) => clientId),
@@ -237,7 +240,7 @@ export function toFoundToken(
 type TokenOfGrant = Key & Pick<FoundArtifact, "payload" | "personId">;
 
 // An access token may have fewer scopes than the grant; codes and refresh tokens have all.
-const tokenByGrant = statement<{ grantId: string }>(
+const findRowOfGrant = makeFind<TokenOfGrant, { grantId: string }>(
   ({ grantId }) => sql`
     SELECT ${fields<TokenOfGrant>({
       kind: token.kind,
@@ -253,6 +256,6 @@ const tokenByGrant = statement<{ grantId: string }>(
 );
 
 export async function findTokenOfGrant(db: Queryable, grantId: string): Promise<FoundToken | null> {
-  const [token] = await findRows<TokenOfGrant>(db, tokenByGrant, { grantId });
+  const [token] = await findRowOfGrant(db, { grantId });
   return token ? toFoundToken(token, token) : null;
 }

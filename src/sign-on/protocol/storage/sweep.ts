@@ -1,7 +1,7 @@
 import { removeInBatches, sweepBatch } from "../../../platform/jobs/batches.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
-import { fields, findRows, run, sql, statement, table } from "../../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, sql, table } from "../../../platform/database/sql.ts";
 import type { Parameter, Sql } from "../../../platform/database/sql.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 
@@ -34,21 +34,21 @@ type Expired = { before: Date; limit: number };
 
 const sweeps = [
   {
-    sweep: statement<Expired>(
+    sweep: makeRun<Expired>(
       (params) => deleteRows(findExpired(sql`NOT IN ('AccessToken', 'ClientCredentials')`, params)),
       "sign-on.sweep",
     ),
     kept: 0,
   },
   {
-    sweep: statement<Expired>(
+    sweep: makeRun<Expired>(
       (params) => deleteRows(findExpired(sql`= 'AccessToken'`, params)),
       "sign-on.sweepAccessTokens",
     ),
     kept: keptSeconds,
   },
   {
-    sweep: statement<Expired>(
+    sweep: makeRun<Expired>(
       ({ before, limit }) =>
         deleteRows(sql`
         ${withClients}
@@ -71,7 +71,7 @@ export function makeSweepJob({ db, clock, batchSize = 1000 }: SweepOptions): Wor
     async run(signal) {
       for (const { sweep, kept } of sweeps) {
         const before = new Date(clock().getTime() - kept * 1000);
-        await removeInBatches(signal, (limit) => run(db.pool, sweep, { before, limit }), batchSize);
+        await removeInBatches(signal, (limit) => sweep(db.pool, { before, limit }), batchSize);
       }
     },
   };
@@ -81,7 +81,7 @@ type Counted = { client: string; added: number; newest: Date | null };
 type Known = { clients: string[]; since: (Date | null)[]; atMost: number };
 
 // Counts per client the tokens that expire after those already counted.
-const countTokens = statement<Known>(
+const countTokens = makeFind<Counted, Known>(
   ({ clients, since, atMost }) => sql`
   ${withClients}
   SELECT ${fields<Counted>({ client: sql`client.id`, added: sql`token.added`, newest: sql`token.newest` })}
@@ -96,7 +96,7 @@ const countTokens = statement<Known>(
   "sign-on.countClientTokens",
 );
 
-const limitTokens = statement<{ client: string; atMost: number; limit: number }>(
+const limitTokens = makeRun<{ client: string; atMost: number; limit: number }>(
   ({ client, atMost, limit }) =>
     deleteRows(sql`
     SELECT ctid FROM ${artifact} WHERE ${artifact.kind} = 'ClientCredentials' AND ${artifact.clientId} = ${client}
@@ -122,18 +122,14 @@ export function makeClientTokensJob({
     everySeconds: 15,
     async run(signal) {
       const since = [...known.values()].map((one) => one.since);
-      const counted = await findRows<Counted, Known>(db.pool, countTokens, {
-        clients: [...known.keys()],
-        since,
-        atMost,
-      });
+      const counted = await countTokens(db.pool, { clients: [...known.keys()], since, atMost });
       const before = known;
       known = new Map();
       for (const { client, added, newest } of counted) {
         const last = before.get(client);
         const count = (last?.count ?? 0) + added;
         if (count > atMost)
-          await removeInBatches(signal, (limit) => run(db.pool, limitTokens, { client, atMost, limit }), batchSize);
+          await removeInBatches(signal, (limit) => limitTokens(db.pool, { client, atMost, limit }), batchSize);
         else
           known.set(client, { count, since: newest === null ? last!.since : new Date(newest.getTime() - togetherMs) });
       }

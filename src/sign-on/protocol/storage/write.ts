@@ -1,17 +1,18 @@
 import { hash } from "node:crypto";
 import { makeUuid } from "../../../platform/crypto/ids.ts";
 import {
+  arrayOf,
   asynchronous,
+  columnNames,
   findRows,
   join,
+  jsonRows,
+  makeFind,
+  makeRun,
   sql,
   statement,
   table,
   update,
-  arrayOf,
-  jsonRows,
-  columnNames,
-  run,
 } from "../../../platform/database/sql.ts";
 import type { Parameter, Queryable, Sql, Statement } from "../../../platform/database/sql.ts";
 import { type NewNotice, storeNotices, toNoticeRows } from "../../../accounts/index.ts";
@@ -284,7 +285,7 @@ function listSignIns(signIns: Parameter): Sql {
 }
 
 // All writes join the token's row in `used`, so nothing is written if another request was faster.
-const useTokensStatement = statement<GivenUses>(
+const useTokensStatement = makeFind<{ place: number }, GivenUses>(
   (params) => sql`
     WITH asked AS (
       SELECT place::int, kind, id_hash, at, replay
@@ -305,7 +306,7 @@ const useTokensStatement = statement<GivenUses>(
 
 /** Uses up tokens and writes the tokens issued for them in one transaction; false if another request was faster. */
 export async function useTokens(db: Queryable, uses: readonly TokenUse[]): Promise<boolean[]> {
-  const rows = await findRows<{ place: number }>(db, useTokensStatement, {
+  const rows = await useTokensStatement(db, {
     kinds: uses.map(({ kind }) => kind),
     idHashes: uses.map(({ idHash }) => idHash),
     times: uses.map(({ at }) => at),
@@ -334,7 +335,7 @@ const slots = 2 ** 20;
 
 const key = columnNames("oidcArtifact", "kind", "idHash");
 
-const deleteOldest = statement<Pair>(
+export const deleteOldestTokens = makeRun<Pair>(
   ({ personId, clientId }) => sql`
     DELETE FROM ${artifact} WHERE (${key}) IN (
       SELECT ${key} FROM (
@@ -345,10 +346,6 @@ const deleteOldest = statement<Pair>(
       WHERE place > ${keptTokens})`,
   "sign-on.deleteOldestTokens",
 );
-
-export async function deleteOldestTokens(db: Queryable, { personId, clientId }: Pair): Promise<void> {
-  await run(db, deleteOldest, { personId, clientId });
-}
 
 /** Deletes the oldest tokens of a pair after many exchanges. Pairs may share a counter; extra runs are safe. */
 export function makeLimitTokens({ db, clock }: { db: Db; clock: Clock }): (pair: Pair) => Promise<void> {
