@@ -135,13 +135,40 @@ export type Statement<Params extends object> = {
 
 export type Parameters<Params extends object> = { readonly [Name in keyof Params]-?: Parameter };
 
-export function statement<Params extends object = object>(
-  build: (params: Parameters<Params>) => Sql,
-  name?: string,
-): Statement<Params> {
-  const { text, names } = render(build(makeParameters<Params>()));
-  const values = (params: Params) => names.map((field) => (params as Record<string, unknown>)[field]);
-  return name === undefined ? { text, values } : { text, name, values };
+type Build<Params extends object> = (params: Parameters<Params>) => Sql;
+
+type StatementPart<Params extends object> = Part | (keyof Params & string) | ((params: Parameters<Params>) => Part);
+
+/** SQL in which `${"id"}` is the parameter `id`; a function makes SQL of the parameters. */
+type StatementTag<Params extends object, Made> = (
+  strings: TemplateStringsArray,
+  ...parts: readonly StatementPart<Params>[]
+) => Made;
+
+/** Makes a statement: `statement(({ id }) => sql`…`, "name")`, or shorter `statement("name")`… ${"id"}``. */
+export function statement<Params extends object = object>(build: Build<Params>, name?: string): Statement<Params>;
+export function statement<Params extends object = object>(name?: string): StatementTag<Params, Statement<Params>>;
+export function statement<Params extends object>(given?: Build<Params> | string, name?: string) {
+  return makeStatement<Params, Statement<Params>>(given, name, (made) => made);
+}
+
+function makeStatement<Params extends object, Made>(
+  given: Build<Params> | string | undefined,
+  name: string | undefined,
+  use: (made: Statement<Params>) => Made,
+): Made | StatementTag<Params, Made> {
+  const make = (build: Build<Params>, as: string | undefined) => {
+    const { text, names } = render(build(makeParameters<Params>()));
+    const values = (params: Params) => names.map((field) => (params as Record<string, unknown>)[field]);
+    return use(as === undefined ? { text, values } : { text, name: as, values });
+  };
+  if (typeof given === "function") return make(given, name);
+  return (strings, ...parts) => make((params) => sql(strings, ...parts.map((part) => toPart(part, params))), given);
+}
+
+function toPart<Params extends object>(part: StatementPart<Params>, params: Parameters<Params>): Part {
+  if (typeof part === "string") return params[part];
+  return typeof part === "function" ? part(params) : part;
 }
 
 function makeParameters<Params extends object>(): Parameters<Params> {
@@ -215,31 +242,47 @@ export async function run<Params extends object = object>(
   return (await db.query(toQuery(statement, params))).rowCount ?? 0;
 }
 
-/** Makes a function that runs a statement and returns its rows. */
-export function makeFind<Row extends Record<string, unknown>, Params extends object = object>(
-  build: (params: Parameters<Params>) => Sql,
+type Find<Row, Params> = (db: Queryable, params: Params) => Promise<Row[]>;
+type FindOne<Row, Params> = (db: Queryable, params: Params) => Promise<Row>;
+type Run<Params> = (db: Queryable, params: Params) => Promise<number>;
+type AnyRow = Record<string, unknown>;
+
+/** Makes a function that runs a statement, written as for `statement`, and returns its rows. */
+export function makeFind<Row extends AnyRow, Params extends object = object>(
+  build: Build<Params>,
   name?: string,
-): (db: Queryable, params: Params) => Promise<Row[]> {
-  const made = statement<Params>(build, name);
-  return (db, params) => findRows<Row, Params>(db, made, params);
+): Find<Row, Params>;
+export function makeFind<Row extends AnyRow, Params extends object = object>(
+  name?: string,
+): StatementTag<Params, Find<Row, Params>>;
+export function makeFind<Row extends AnyRow, Params extends object>(given?: Build<Params> | string, name?: string) {
+  return makeStatement<Params, Find<Row, Params>>(
+    given,
+    name,
+    (made) => (db, params) => findRows<Row, Params>(db, made, params),
+  );
 }
 
-/** Makes a function that runs a statement which always returns one row, and returns that. */
-export function makeFindOne<Row extends Record<string, unknown>, Params extends object = object>(
-  build: (params: Parameters<Params>) => Sql,
+/** Likewise for a statement that always returns one row. */
+export function makeFindOne<Row extends AnyRow, Params extends object = object>(
+  build: Build<Params>,
   name?: string,
-): (db: Queryable, params: Params) => Promise<Row> {
-  const find = makeFind<Row, Params>(build, name);
-  return async (db, params) => (await find(db, params))[0]!;
+): FindOne<Row, Params>;
+export function makeFindOne<Row extends AnyRow, Params extends object = object>(
+  name?: string,
+): StatementTag<Params, FindOne<Row, Params>>;
+export function makeFindOne<Row extends AnyRow, Params extends object>(given?: Build<Params> | string, name?: string) {
+  return makeStatement<Params, FindOne<Row, Params>>(given, name, (made) => async (db, params) => {
+    const [row] = await findRows<Row, Params>(db, made, params);
+    return row!;
+  });
 }
 
-/** Makes a function that runs a statement and returns how many rows it changed. */
-export function makeRun<Params extends object = object>(
-  build: (params: Parameters<Params>) => Sql,
-  name?: string,
-): (db: Queryable, params: Params) => Promise<number> {
-  const made = statement<Params>(build, name);
-  return (db, params) => run(db, made, params);
+/** Likewise; returns how many rows the statement changed. */
+export function makeRun<Params extends object = object>(build: Build<Params>, name?: string): Run<Params>;
+export function makeRun<Params extends object = object>(name?: string): StatementTag<Params, Run<Params>>;
+export function makeRun<Params extends object>(given?: Build<Params> | string, name?: string) {
+  return makeStatement<Params, Run<Params>>(given, name, (made) => (db, params) => run(db, made, params));
 }
 
 /** SQL: a UUIDv7 for each row, as crypto/ids.ts makes it: the time, then random bits. */
