@@ -145,10 +145,9 @@ const [synced, signOn] = [table("syncedGroup", "synced"), table("grantSignOnGrou
 type AppOfGroup = { groupId: GroupId; clientId: ClientId; name: string };
 
 /** The apps whose grants name these groups. */
-export const listAppsOfGroups = makeFind<AppOfGroup, { groupIds: readonly GroupId[] }>(
-  ({ groupIds }) => sql`
+export const listAppsOfGroups = makeFind<AppOfGroup, { groupIds: readonly GroupId[] }>()`
   SELECT named.group_id AS "groupId", ${app.clientId} AS "clientId", ${app.name} FROM (
-    SELECT ${synced.groupId}, ${synced.clientId} FROM ${synced} WHERE ${synced.groupId} = ANY (${groupIds}::uuid[])
-    UNION SELECT ${signOn.groupId}, ${signOn.clientId} FROM ${signOn} WHERE ${signOn.groupId} = ANY (${groupIds}::uuid[])
-  ) AS named JOIN ${app} ON ${app.clientId} = named.client_id ORDER BY ${app.name}, ${app.clientId}`,
-);
+    SELECT ${synced.groupId}, ${synced.clientId} FROM ${synced} WHERE ${synced.groupId} = ANY (${"groupIds"}::uuid[])
+    UNION SELECT ${signOn.groupId}, ${signOn.clientId} FROM ${signOn}
+      WHERE ${signOn.groupId} = ANY (${"groupIds"}::uuid[])
+  ) AS named JOIN ${app} ON ${app.clientId} = named.client_id ORDER BY ${app.name}, ${app.clientId}`;

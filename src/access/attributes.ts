@@ -134,19 +134,15 @@ export function peopleOrder(
   return { sortKey: sortKeys[by], id };
 }
 
-const selectNamesRead = makeFindOne<{ namesRead: NamesRead }, { clientId: ClientId }>(
-  ({ clientId }) => sql`SELECT ${namesReadBy(app)} AS "namesRead" FROM ${app} WHERE ${app.clientId} = ${clientId}`,
-  "access.findNamesRead",
-);
+const selectNamesRead = makeFindOne<{ namesRead: NamesRead }, { clientId: ClientId }>("access.findNamesRead")`
+  SELECT ${namesReadBy(app)} AS "namesRead" FROM ${app} WHERE ${app.clientId} = ${"clientId"}`;
 
 /** The app must exist. */
 export const findNamesRead = async (db: Queryable, clientId: ClientId): Promise<NamesRead> =>
   (await selectNamesRead(db, { clientId })).namesRead;
 
-const selectAttributes = makeFind<{ attributes: AppAttribute[] }, { clientId: ClientId }>(
-  ({ clientId }) => sql`SELECT ${app.attributes}::text[] AS attributes FROM ${app} WHERE ${app.clientId} = ${clientId}`,
-  "access.findAttributes",
-);
+const selectAttributes = makeFind<{ attributes: AppAttribute[] }, { clientId: ClientId }>("access.findAttributes")`
+  SELECT ${app.attributes}::text[] AS attributes FROM ${app} WHERE ${app.clientId} = ${"clientId"}`;
 
 /** Null for an app that a replica does not know yet. */
 export const findAttributes = async (db: Queryable, clientId: ClientId): Promise<AppAttribute[] | null> =>

@@ -54,17 +54,15 @@ export function acknowledgeErasure(db: PrismaDb, answer: Acknowledgement, origin
 export const erasedDays = 30;
 
 const old = table("erasure", "old");
-const deleteOld = makeRun<{ openedBefore: Date; erasedBefore: Date; batch: number }>(
-  ({ openedBefore, erasedBefore, batch }) => sql`
+const deleteOld = makeRun<{ openedBefore: Date; erasedBefore: Date; batch: number }>("access.sweepErasures")`
   DELETE FROM ${e} WHERE ${e.id} IN (
-    (SELECT ${old.id} FROM ${old} WHERE ${old.state} = 'erased' AND ${old.acknowledgedAt} < ${erasedBefore} LIMIT ${batch})
+    (SELECT ${old.id} FROM ${old} WHERE ${old.state} = 'erased' AND ${old.acknowledgedAt} < ${"erasedBefore"}
+      LIMIT ${"batch"})
     UNION ALL
-    (SELECT ${old.id} FROM ${old} WHERE ${old.state} = 'open' AND ${old.since} < ${openedBefore} LIMIT ${batch})
+    (SELECT ${old.id} FROM ${old} WHERE ${old.state} = 'open' AND ${old.since} < ${"openedBefore"} LIMIT ${"batch"})
     UNION ALL
-    (SELECT ${old.id} FROM ${old} WHERE ${old.state} = 'kept' AND ${old.since} < ${openedBefore} LIMIT ${batch})
-    LIMIT ${batch})`,
-  "access.sweepErasures",
-);
+    (SELECT ${old.id} FROM ${old} WHERE ${old.state} = 'kept' AND ${old.since} < ${"openedBefore"} LIMIT ${"batch"})
+    LIMIT ${"batch"})`;
 
 export const makeErasureSweep = ({ db, clock, days }: { db: Db; clock: Clock; days: number }): WorkerJob => ({
   name: "access.sweepErasures",

@@ -107,21 +107,15 @@ type Sectors = { clientId: string; oldSector: string; newSector: string };
 
 const next = table("pairwiseId", "v_next");
 /** For an app that reads the ids of a new sector from now on. People who were deleted keep the id that it knew. */
-export const renameErasures = makeRun<Sectors>(
-  ({ clientId, oldSector, newSector }) => sql`
+export const renameErasures = makeRun<Sectors>("access.renameErasures")`
   UPDATE ${e} SET subject_id = ${next.id} FROM ${pair} JOIN ${next}
-    ON ${next.personId} = ${pair.personId} AND ${next.recordId} = ${pair.recordId} AND ${next.sector} = ${newSector}
-  WHERE ${e.clientId} = ${clientId} AND ${e.state} = 'open'
-    AND ${pair.sector} = ${oldSector} AND ${pair.id} = ${e.subjectId}`,
-  "access.renameErasures",
-);
+    ON ${next.personId} = ${pair.personId} AND ${next.recordId} = ${pair.recordId} AND ${next.sector} = ${"newSector"}
+  WHERE ${e.clientId} = ${"clientId"} AND ${e.state} = 'open'
+    AND ${pair.sector} = ${"oldSector"} AND ${pair.id} = ${e.subjectId}`;
 
-const takeBack = makeRun<{ clientIds: string[]; personIds: string[] }>(
-  ({ clientIds, personIds }) => sql`
-  DELETE FROM ${e} USING unnest(${clientIds}::text[], ${personIds}::uuid[]) AS of (client_id, person_id)
-  WHERE ${e.clientId} = of.client_id AND ${e.subjectId} = ${appIdOf(sql`of.client_id`, sql`of.person_id`)}`,
-  "access.takeBackErasures",
-);
+const takeBack = makeRun<{ clientIds: string[]; personIds: string[] }>("access.takeBackErasures")`
+  DELETE FROM ${e} USING unnest(${"clientIds"}::text[], ${"personIds"}::uuid[]) AS of (client_id, person_id)
+  WHERE ${e.clientId} = of.client_id AND ${e.subjectId} = ${appIdOf(sql`of.client_id`, sql`of.person_id`)}`;
 
 /** Deletes the requests of events that are taken back. */
 export async function takeBackErasures(tx: Queryable, pairs: readonly { client: string; id: string }[]): Promise<void> {

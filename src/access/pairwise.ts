@@ -156,11 +156,8 @@ export const isCutOver = (client: Value): Sql =>
 
 type People = { clientId: ClientId; personIds: readonly PersonId[] };
 
-const selectIds = makeFind<{ id: string | null }, People>(
-  ({ clientId, personIds }) => sql`
-  SELECT ${appIdOf(clientId, sql`given.id`)} AS id FROM unnest(${personIds}::uuid[]) AS given (id)`,
-  "access.listAppIds",
-);
+const selectIds = makeFind<{ id: string | null }, People>("access.listAppIds")`
+  SELECT ${({ clientId }) => appIdOf(clientId, sql`given.id`)} AS id FROM unnest(${"personIds"}::uuid[]) AS given (id)`;
 
 /** The ids by which the app knows these people, without those whom it does not know. */
 export async function listAppIds(db: Queryable, people: People): Promise<string[]> {
@@ -170,12 +167,9 @@ export async function listAppIds(db: Queryable, people: People): Promise<string[
 const p = table("person", "v_p");
 
 // The lock waits for a deletion of the person, which would leave the new ids behind.
-const makeIdsOf = makeRun<Known>(
-  ({ clientId, personId }) => sql`
-  WITH held AS MATERIALIZED (SELECT ${p.id} FROM ${p} WHERE ${p.id} = ${personId} FOR KEY SHARE),
-  ${makeIds(sql`SELECT ${clientId}::text, held.id FROM held`)} SELECT FROM made`,
-  "access.makeAppIds",
-);
+const makeIdsOf = makeRun<Known>("access.makeAppIds")`
+  WITH held AS MATERIALIZED (SELECT ${p.id} FROM ${p} WHERE ${p.id} = ${"personId"} FOR KEY SHARE),
+  ${({ clientId }) => makeIds(sql`SELECT ${clientId}::text, held.id FROM held`)} SELECT FROM made`;
 
 type Known = { clientId: ClientId; personId: PersonId };
 
@@ -189,9 +183,9 @@ export async function findAppPersonId(db: Queryable, known: Known): Promise<stri
 }
 
 const findPerson = makeFindOne<{ personId: PersonId | null }, { clientId: ClientId; id: string }>(
-  ({ clientId, id }) => sql`SELECT ${recordOf(clientId, id)} AS "personId"`,
   "access.findPersonByAppId",
-);
+)`
+  SELECT ${({ clientId, id }) => recordOf(clientId, id)} AS "personId"`;
 
 /** Null if the app knows nobody by this id. */
 export const findPersonByAppId = async (

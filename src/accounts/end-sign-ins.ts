@@ -40,28 +40,20 @@ export const lockPersonSignIn = makeRowLock("person", "id", "sign-on.lockPerson"
 
 type People = { personIds: readonly PersonId[] };
 
-const raiseGeneration = makeRun<People>(
-  ({ personIds }) => sql`
+const raiseGeneration = makeRun<People>("sign-on.raiseGeneration")`
     ${update("credential", "credential", { generation: sql`${credential.generation} + 1` })}
-    WHERE ${credential.personId} = ANY (${personIds}::uuid[])`,
-  "sign-on.raiseGeneration",
-);
+    WHERE ${credential.personId} = ANY (${"personIds"}::uuid[])`;
 
-const deleteDevices = makeRun<People>(
-  ({ personIds }) => sql`DELETE FROM ${device} WHERE ${device.personId} = ANY (${personIds}::uuid[])`,
-  "sign-on.deleteKnownDevices",
-);
+const deleteDevices = makeRun<People>("sign-on.deleteKnownDevices")`
+  DELETE FROM ${device} WHERE ${device.personId} = ANY (${"personIds"}::uuid[])`;
 
 // Artifacts that outlive their session name it in the payload.
 const sessionOf = (of: typeof artifact): Sql =>
   sql`coalesce(${of.sessionUid}, ${of.payload}->>'sessionUid', ${of.payload}->'session'->>'uid')`;
 
-const keepSession = makeRun<{ personId: PersonId; keptUid: string }>(
-  ({ personId, keptUid }) => sql`
+const keepSession = makeRun<{ personId: PersonId; keptUid: string }>("sign-on.keepSession")`
     ${update("oidcArtifact", "kept", { generation: sql`${storedArtifact.generation} + 1` })}
-    WHERE ${storedArtifact.personId} = ${personId} AND ${sessionOf(storedArtifact)} = ${keptUid}`,
-  "sign-on.keepSession",
-);
+    WHERE ${storedArtifact.personId} = ${"personId"} AND ${sessionOf(storedArtifact)} = ${"keptUid"}`;
 
 // Notifies the apps that the sessions were used for, and those that hold tokens of ended sessions.
 const deleteThose = (those: Sql, at: Parameter): Sql => sql`
@@ -134,13 +126,10 @@ async function deleteAndNotify(tx: Queryable, at: Date, deletion: () => Promise<
 const waiting = table("voidSignIn");
 const atOnce = 500;
 
-const takeWaiting = makeFind<{ personId: PersonId }, { limit: number }>(
-  ({ limit }) => sql`
+const takeWaiting = makeFind<{ personId: PersonId }, { limit: number }>("sign-on.takeVoidSignIns")`
     DELETE FROM ${waiting} WHERE ${waiting.personId} IN (
-      SELECT ${waiting.personId} FROM ${waiting} LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    RETURNING ${waiting.personId} AS "personId"`,
-  "sign-on.takeVoidSignIns",
-);
+      SELECT ${waiting.personId} FROM ${waiting} LIMIT ${"limit"} FOR UPDATE SKIP LOCKED)
+    RETURNING ${waiting.personId} AS "personId"`;
 
 /** Makes the job that deletes void sign-ins of deleted or restored people and revoked cards, and notifies the apps. */
 export function makeVoidSignInsJob({ db, clock }: { db: Db; clock: Clock }): WorkerJob {
@@ -164,20 +153,15 @@ const limit = table("signInBrake");
 const wrongPassword = table("wrongPassword");
 
 // Without a foreign key to the person: tokens are kept until they are swept.
-const deleteTraces = makeRun<{ personId: PersonId }>(
-  ({ personId }) => sql`
-    WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}),
-      limits AS (DELETE FROM ${limit} WHERE ${limit.personId} = ${personId}),
-      wrong AS (DELETE FROM ${wrongPassword} WHERE ${wrongPassword.personId} = ${personId})
-    DELETE FROM ${notice} WHERE ${notice.personId} = ${personId}`,
-  "sign-on.forgetPerson",
-);
+const deleteTraces = makeRun<{ personId: PersonId }>("sign-on.forgetPerson")`
+    WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${"personId"}),
+      limits AS (DELETE FROM ${limit} WHERE ${limit.personId} = ${"personId"}),
+      wrong AS (DELETE FROM ${wrongPassword} WHERE ${wrongPassword.personId} = ${"personId"})
+    DELETE FROM ${notice} WHERE ${notice.personId} = ${"personId"}`;
 
 // First, because the job that deletes void sign-ins locks in the same order.
-const forgetWaiting = makeRun<{ personId: PersonId }>(
-  ({ personId }) => sql`DELETE FROM ${waiting} WHERE ${waiting.personId} = ${personId}`,
-  "sign-on.forgetVoidSignIn",
-);
+const forgetWaiting = makeRun<{ personId: PersonId }>("sign-on.forgetVoidSignIn")`
+  DELETE FROM ${waiting} WHERE ${waiting.personId} = ${"personId"}`;
 
 /** Deletes every session, code, token and notice of a person; part of deleting the person for good. */
 export async function forgetPerson(tx: Queryable, personId: PersonId): Promise<void> {

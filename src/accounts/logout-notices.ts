@@ -76,9 +76,7 @@ export function leaseLogoutNotices(
   return leaseDue(db, { now, until, limit });
 }
 
-export const deleteLogoutNotice = makeRun<{ id: string }>(
-  ({ id }) => sql`DELETE FROM ${notice} WHERE ${notice.id} = ${id}`,
-);
+export const deleteLogoutNotice = makeRun<{ id: string }>()`DELETE FROM ${notice} WHERE ${notice.id} = ${"id"}`;
 
 export const postponeLogoutNotice = makeRun<{ id: string; until: Date }>(
   ({ id, until }) => sql`

@@ -80,17 +80,15 @@ type LoginRow = { [Part in keyof PersonName]: string | null } & {
   hadPassword: boolean;
 };
 
-const selectLogins = makeFind<LoginRow, People>(
-  ({ people }) => sql`
+const selectLogins = makeFind<LoginRow, People>()`
     SELECT ${fields<LoginRow>({
       ...pick(p, "firstFull", "firstCall", "last"),
       personId: p.id,
       username: c.username,
       hadPassword: sql`${c.passwordHash} IS NOT NULL`,
     })}
-    FROM ${p} JOIN ${c} ON ${c.personId} = ${p.id} WHERE ${p.id} = ANY (${people}::uuid[])
-    ORDER BY ${p.sortKey}, ${p.id}`,
-);
+    FROM ${p} JOIN ${c} ON ${c.personId} = ${p.id} WHERE ${p.id} = ANY (${"people"}::uuid[])
+    ORDER BY ${p.sortKey}, ${p.id}`;
 
 type Writing = {
   prepared: ReadonlyMap<PersonId, Prepared>;

@@ -51,11 +51,9 @@ type People = { people: readonly PersonId[] };
 const p = table("person", "p");
 const c = table("credential", "c");
 
-const lock = makeFind<{ id: PersonId }, People>(
-  ({ people }) => sql`SELECT ${p.id} AS id FROM ${p} WHERE ${p.id} = ANY (${people}::uuid[]) AND ${p.status} = 'ACTIVE'
-    ORDER BY ${p.id} FOR NO KEY UPDATE`,
-  "sign-on.lockPeople",
-);
+const lock = makeFind<{ id: PersonId }, People>("sign-on.lockPeople")`
+  SELECT ${p.id} AS id FROM ${p} WHERE ${p.id} = ANY (${"people"}::uuid[]) AND ${p.status} = 'ACTIVE'
+    ORDER BY ${p.id} FOR NO KEY UPDATE`;
 
 /** Locks the logins of people until the end of the transaction. Returns those who are active. */
 export async function lockPeople(tx: Transaction, people: readonly PersonId[]): Promise<ReadonlySet<PersonId>> {

@@ -40,16 +40,11 @@ const claimOne = makeFind<{ id: string }, Holding>(
   WHERE ${c.id} = ${id} AND ${isFree(c)} RETURNING ${c.id} AS id`,
   "connections.claimOne",
 );
-export const renewLease = makeRun<{ holder: string }>(
-  ({ holder }) => sql`
-  ${update("rosterConnection", "c", { leaseUntil: until })} WHERE ${c.leaseHolder} = ${holder}`,
-  "connections.renewLease",
-);
+export const renewLease = makeRun<{ holder: string }>("connections.renewLease")`
+  ${update("rosterConnection", "c", { leaseUntil: until })} WHERE ${c.leaseHolder} = ${"holder"}`;
 
-const hold = makeRun<Holding>(
-  ({ id, holder }) => sql`SELECT FROM ${c} WHERE ${c.id} = ${id} AND ${c.leaseHolder} = ${holder} FOR SHARE`,
-  "connections.holdLease",
-);
+const hold = makeRun<Holding>("connections.holdLease")`
+  SELECT FROM ${c} WHERE ${c.id} = ${"id"} AND ${c.leaseHolder} = ${"holder"} FOR SHARE`;
 
 /** Last in a transaction, so that no other run begins before it ends; false if another run has the lease. */
 export const hasLease = async (tx: Transaction, { runId, row }: Claimed): Promise<boolean> =>

@@ -5,7 +5,7 @@ import type { ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
-import { makeRun, sql, table } from "../platform/database/sql.ts";
+import { makeRun, table } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { makeGuardedSender, type OutboundPolicy } from "../platform/outbound/guarded-request.ts";
@@ -232,10 +232,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
 }
 
 const old = table("rosterRun", "old");
-const removeOldRuns = makeRun<{ before: Date; batch: number }>(
-  ({ before, batch }) => sql`
+const removeOldRuns = makeRun<{ before: Date; batch: number }>("connections.removeOldRuns")`
   DELETE FROM ${old} WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM ${old} WHERE ${old.startedAt} < ${before} ORDER BY ${old.startedAt} LIMIT ${batch}
-    FOR UPDATE SKIP LOCKED))`,
-  "connections.removeOldRuns",
-);
+    SELECT ctid FROM ${old} WHERE ${old.startedAt} < ${"before"} ORDER BY ${old.startedAt} LIMIT ${"batch"}
+    FOR UPDATE SKIP LOCKED))`;

@@ -5,7 +5,7 @@ import { recordAuditLines, type AuditAction, type Origin } from "../events/index
 import { AppError } from "../platform/errors.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
-import { makeRowLock, makeRun, sql, table } from "../platform/database/sql.ts";
+import { makeRowLock, makeRun, table } from "../platform/database/sql.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { movePerson, moveToSameSchool } from "./affiliation.ts";
@@ -276,11 +276,9 @@ const record = (tx: Transaction, action: AuditAction, { from, to, id, people, gr
 
 const [old, gone] = [table("handover", "old"), table("handover", "gone")];
 
-const deleteOld = makeRun<{ before: Date; batch: number }>(
-  ({ before, batch }) => sql`
+const deleteOld = makeRun<{ before: Date; batch: number }>()`
   DELETE FROM ${gone} WHERE ${gone.id} = ANY (ARRAY(
-    SELECT ${old.id} FROM ${old} WHERE ${old.expiresAt} < ${before} ORDER BY ${old.expiresAt} LIMIT ${batch}))`,
-);
+    SELECT ${old.id} FROM ${old} WHERE ${old.expiresAt} < ${"before"} ORDER BY ${old.expiresAt} LIMIT ${"batch"}))`;
 
 export const makeHandoverSweep = ({ db, clock }: { db: Db; clock: Clock }): WorkerJob => ({
   name: "directory.sweepHandovers",

@@ -182,21 +182,17 @@ const separate: readonly Step<Of>[] = [
   ),
 ];
 
-const countLost = makeFindOne<{ lost: number }, Of>(
-  ({ id }) => sql`
-  SELECT ((SELECT count(*) FROM ${mp} JOIN ${p} ON ${p.id} = ${mp.personId} WHERE ${mp.mergerId} = ${id}
+const countLost = makeFindOne<{ lost: number }, Of>()`
+  SELECT ((SELECT count(*) FROM ${mp} JOIN ${p} ON ${p.id} = ${mp.personId} WHERE ${mp.mergerId} = ${"id"}
       AND ${mp.sourceSystemIdentifier} IS NOT NULL AND ${p.sourceSystemIdentifier} IS NULL)
-    + (SELECT count(*) FROM ${mg} JOIN ${g} ON ${g.id} = ${mg.groupId} WHERE ${mg.mergerId} = ${id}
-      AND ${mg.sourceSystemIdentifier} IS NOT NULL AND ${g.sourceSystemIdentifier} IS NULL))::int AS lost`,
-);
+    + (SELECT count(*) FROM ${mg} JOIN ${g} ON ${g.id} = ${mg.groupId} WHERE ${mg.mergerId} = ${"id"}
+      AND ${mg.sourceSystemIdentifier} IS NOT NULL AND ${g.sourceSystemIdentifier} IS NULL))::int AS lost`;
 
 /** At most one person in the groups of the merger who did not come with it. */
-const findStranger = makeFind<Record<string, never>, Of>(
-  ({ id, into }) => sql`
-  SELECT FROM ${m} JOIN ${mg} ON ${mg.mergerId} = ${id} AND ${mg.groupId} = ${m.groupId}
-  WHERE ${m.schoolId} = ${into} AND NOT EXISTS (
-    SELECT FROM ${mp} WHERE ${mp.mergerId} = ${id} AND ${mp.personId} = ${m.personId}) LIMIT 1`,
-);
+const findStranger = makeFind<Record<string, never>, Of>()`
+  SELECT FROM ${m} JOIN ${mg} ON ${mg.mergerId} = ${"id"} AND ${mg.groupId} = ${m.groupId}
+  WHERE ${m.schoolId} = ${"into"} AND NOT EXISTS (
+    SELECT FROM ${mp} WHERE ${mp.mergerId} = ${"id"} AND ${mp.personId} = ${m.personId}) LIMIT 1`;
 
 const longestName = 200;
 const renamed = (name: string, schoolName: string): string => `${name} (${schoolName})`.slice(0, longestName);
@@ -334,12 +330,10 @@ const merger = table("schoolMerger", "merger");
 
 const forgetting = (["mergedPerson", "mergedGroup", "mergedGrant", "mergedStaffRole"] as const).map((name) => {
   const [old, gone] = [table(name, "old"), table(name, "gone")];
-  return makeRun<{ now: Date; batch: number }>(
-    ({ now, batch }) => sql`
+  return makeRun<{ now: Date; batch: number }>()`
     DELETE FROM ${gone} WHERE gone.ctid = ANY (ARRAY(
       SELECT old.ctid FROM ${old} JOIN ${merger} ON ${merger.id} = ${old.mergerId}
-      WHERE ${merger.undoUntil} < ${now} LIMIT ${batch}))`,
-  );
+      WHERE ${merger.undoUntil} < ${"now"} LIMIT ${"batch"}))`;
 });
 
 /** Forgets where people and groups came from once a merger can no longer be undone. */

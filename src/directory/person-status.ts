@@ -2,7 +2,7 @@ import { forgetInAudit } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
-import { makeFind, makeRun, sql, table, type Queryable } from "../platform/database/sql.ts";
+import { makeFind, makeRun, table, type Queryable } from "../platform/database/sql.ts";
 import { auditChange, type Change } from "./change.ts";
 import type { PersonId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
@@ -70,11 +70,8 @@ export async function deletePerson(
 
 const p = table("person", "p");
 
-const lockIfDue = makeRun<{ personId: PersonId; now: Date }>(
-  ({ personId, now }) => sql`
-  SELECT FROM ${p} WHERE ${p.id} = ${personId} AND ${p.purgeAt} <= ${now} FOR NO KEY UPDATE`,
-  "directory.lockIfDue",
-);
+const lockIfDue = makeRun<{ personId: PersonId; now: Date }>("directory.lockIfDue")`
+  SELECT FROM ${p} WHERE ${p.id} = ${"personId"} AND ${p.purgeAt} <= ${"now"} FOR NO KEY UPDATE`;
 
 export async function purgePerson(
   change: Change,
@@ -89,13 +86,10 @@ export async function purgePerson(
 type Due = { at: Date; limit: number; except: readonly PersonId[] };
 
 // A list in Prisma Client has a maximum length; `except` has none.
-const selectPurgeable = makeFind<{ id: PersonId }, Due>(
-  ({ at, limit, except }) => sql`
+const selectPurgeable = makeFind<{ id: PersonId }, Due>("directory.listPurgeable")`
   SELECT ${p.id} FROM ${p}
-  WHERE ${p.status} = 'SOFT_DELETED' AND ${p.purgeAt} <= ${at} AND ${p.id} <> ALL (${except}::uuid[])
-  ORDER BY ${p.purgeAt}, ${p.id} LIMIT ${limit}`,
-  "directory.listPurgeable",
-);
+  WHERE ${p.status} = 'SOFT_DELETED' AND ${p.purgeAt} <= ${"at"} AND ${p.id} <> ALL (${"except"}::uuid[])
+  ORDER BY ${p.purgeAt}, ${p.id} LIMIT ${"limit"}`;
 
 export async function listPurgeable(db: Queryable, due: Omit<Due, "except"> & Partial<Due>): Promise<PersonId[]> {
   return (await selectPurgeable(db, { ...due, except: due.except ?? [] })).map(({ id }) => id);

@@ -63,10 +63,8 @@ export const joinRetention = (defaults: Readonly<Record<Period, Part>>): Sql => 
   LEFT JOIN ${ofState} ON ${ofState.state} = ${s.country} || '-' || ${s.state} AND ${s.sandboxId} IS NULL
   CROSS JOIN LATERAL (SELECT ${fields<Retention>(columns(defaults))}) AS retention`;
 
-const listRetention = makeFind<Retention, RetentionDefaults & { schoolId: SchoolId }>(
-  (params) => sql`SELECT retention.* FROM ${s} ${joinRetention(params)} WHERE ${s.id} = ${params.schoolId}`,
-  "directory.findRetention",
-);
+const listRetention = makeFind<Retention, RetentionDefaults & { schoolId: SchoolId }>("directory.findRetention")`
+  SELECT retention.* FROM ${s} ${joinRetention} WHERE ${s.id} = ${"schoolId"}`;
 
 export async function findRetention(
   db: Queryable,

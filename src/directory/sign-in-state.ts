@@ -45,8 +45,7 @@ const p = table("person", "p");
 // Guests get logins and passwords from their home school.
 const isAtHome = sql`${p.homeSchoolId} = ${g.schoolId}`;
 
-const listCounts = makeFind<SignInCounts & { id: GroupId }, { groupIds: GroupId[] }>(
-  ({ groupIds }) => sql`
+const listCounts = makeFind<SignInCounts & { id: GroupId }, { groupIds: GroupId[] }>()`
   SELECT ${fields<SignInCounts & { id: GroupId }>({
     id: g.id,
     students: sql`count(*)::int`,
@@ -54,9 +53,8 @@ const listCounts = makeFind<SignInCounts & { id: GroupId }, { groupIds: GroupId[
     withoutLogin: sql`(count(*) FILTER (WHERE ${isAtHome} AND ${isInSignInState.IMPOSSIBLE(p)}))::int`,
   })}
   FROM ${g} JOIN ${m} ON ${m.groupId} = ${g.id} JOIN ${p} ON ${p.id} = ${m.personId}
-  WHERE ${g.id} = ANY (${groupIds}::uuid[]) AND ${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'
-  GROUP BY ${g.id}`,
-);
+  WHERE ${g.id} = ANY (${"groupIds"}::uuid[]) AND ${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'
+  GROUP BY ${g.id}`;
 
 /** Counts the active pupils of groups, as `listPeople` finds them. A group without any is missing. */
 export async function countSignIns(db: Queryable, groupIds: GroupId[]): Promise<Map<GroupId, SignInCounts>> {

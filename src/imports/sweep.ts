@@ -2,7 +2,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
-import { makeFind, run, sql, table, type Queryable } from "../platform/database/sql.ts";
+import { makeFind, run, table, type Queryable } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { deleteOldChanges } from "./apply/change-record.ts";
 import { recordFailure } from "./state/end.ts";
@@ -90,13 +90,11 @@ type WithRows = (typeof stagedTables)[number] | typeof faultyRow;
 const faultyRow = table("importFaultyRow");
 
 const listImportsWith = (rows: WithRows) =>
-  makeFind<{ id: string }>(
-    () => sql`WITH RECURSIVE staged (id) AS (
+  makeFind<{ id: string }>()`WITH RECURSIVE staged (id) AS (
       (SELECT ${rows.importId} FROM ${rows} ORDER BY ${rows.importId} LIMIT 1)
       UNION ALL SELECT (SELECT ${rows.importId} FROM ${rows} WHERE ${rows.importId} > staged.id
         ORDER BY ${rows.importId} LIMIT 1) FROM staged WHERE staged.id IS NOT NULL)
-    SELECT id FROM staged WHERE id IS NOT NULL`,
-  );
+    SELECT id FROM staged WHERE id IS NOT NULL`;
 const listStaged = stagedTables.map(listImportsWith);
 const listWithFaultyRows = listImportsWith(faultyRow);
 

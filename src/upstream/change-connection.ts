@@ -5,7 +5,7 @@ import { type Origin, recordAudit } from "../events/index.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { Transaction } from "../platform/database/db.ts";
-import { checkLimit, makeRun, sql, table } from "../platform/database/sql.ts";
+import { checkLimit, makeRun, table } from "../platform/database/sql.ts";
 import { AppError, refuseProperty as refuse } from "../platform/errors.ts";
 import { connectionNotFound, defaults, findConnection, lockConnection } from "./connection.ts";
 import type { Connection, ConnectionSettings, ConnectionUpdate, NewConnection, RuleField } from "./connection.ts";
@@ -234,9 +234,8 @@ function checkComplete(of: Pick<Connection, "issuer" | "clientId" | "hasSecret" 
 }
 
 // Stronger than `lockConnection`: new links wait for it too.
-const lockLinks = makeRun<{ id: ConnectionId }>(
-  ({ id }) => sql`SELECT FROM ${table("upstreamConnection")} WHERE id = ${id} FOR UPDATE`,
-);
+const lockLinks = makeRun<{ id: ConnectionId }>()`
+  SELECT FROM ${table("upstreamConnection")} WHERE id = ${"id"} FOR UPDATE`;
 
 /** The links first: a sign-in that starts a session meanwhile waits for its link, and finds none. */
 async function forgetAccounts(tx: Transaction, connectionId: ConnectionId, at: Date): Promise<void> {

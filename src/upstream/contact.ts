@@ -32,10 +32,8 @@ export type Contact = {
   keysOf(known: Known, source: string | null): FindKeys;
 };
 
-const findRow = makeFind<ConnectionRow, { id: ConnectionId }>(
-  ({ id }) => sql`SELECT ${connectionFields} FROM ${connection} WHERE ${connection.id} = ${id}`,
-  "upstream.findConnection",
-);
+const findRow = makeFind<ConnectionRow, { id: ConnectionId }>("upstream.findConnection")`
+  SELECT ${connectionFields} FROM ${connection} WHERE ${connection.id} = ${"id"}`;
 
 type Stored = { id: ConnectionId; issuer: string; metadata: string; keys: string; now: Date; refreshAt: Date };
 

@@ -104,9 +104,6 @@ async function findContradiction(
 }
 
 // The same account may have been linked since, by another tab.
-const countOthers = makeRun<LinkKey & { personId: PersonId }>(
-  ({ connectionId, issuer, subject, personId }) => sql`
-    SELECT FROM ${link} WHERE ${link.connectionId} = ${connectionId} AND ${link.personId} = ${personId}
-      AND (${link.issuer} <> ${issuer} OR ${link.subject} <> ${subject})`,
-  "upstream.findOtherLink",
-);
+const countOthers = makeRun<LinkKey & { personId: PersonId }>("upstream.findOtherLink")`
+    SELECT FROM ${link} WHERE ${link.connectionId} = ${"connectionId"} AND ${link.personId} = ${"personId"}
+      AND (${link.issuer} <> ${"issuer"} OR ${link.subject} <> ${"subject"})`;

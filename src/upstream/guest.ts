@@ -3,7 +3,7 @@ import { auditChange, createPerson, findTextFault } from "../directory/index.ts"
 import type { Change, PersonId, PersonName, SchoolId } from "../directory/index.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { makeFindOne, sql, table } from "../platform/database/sql.ts";
+import { makeFindOne, table } from "../platform/database/sql.ts";
 import { takeToken } from "../platform/database/token-bucket.ts";
 import { AppError } from "../platform/errors.ts";
 import { readDisplayName, readText, type Claims } from "./claims.ts";
@@ -21,14 +21,11 @@ const link = table("upstreamLink", "link");
 
 type Look = { connectionId: ConnectionId; issuer: string; subject: string; subjectHash: Buffer };
 type Waiting = { count: number; isKnown: boolean; isLinked: boolean };
-const countWaiting = makeFindOne<Waiting, Look>(
-  ({ connectionId, issuer, subject, subjectHash }) => sql`
-  SELECT count(*)::int AS count, coalesce(bool_or(${refusal.subjectHash} = ${subjectHash}), false) AS "isKnown",
-    EXISTS (SELECT FROM ${link} WHERE ${link.connectionId} = ${connectionId} AND ${link.issuer} = ${issuer}
-      AND ${link.subject} = ${subject}) AS "isLinked"
-  FROM ${refusal} WHERE ${refusal.connectionId} = ${connectionId} AND ${refusal.code} = 'WAITS_FOR_STAFF'`,
-  "upstream.countWaitingGuests",
-);
+const countWaiting = makeFindOne<Waiting, Look>("upstream.countWaitingGuests")`
+  SELECT count(*)::int AS count, coalesce(bool_or(${refusal.subjectHash} = ${"subjectHash"}), false) AS "isKnown",
+    EXISTS (SELECT FROM ${link} WHERE ${link.connectionId} = ${"connectionId"} AND ${link.issuer} = ${"issuer"}
+      AND ${link.subject} = ${"subject"}) AS "isLinked"
+  FROM ${refusal} WHERE ${refusal.connectionId} = ${"connectionId"} AND ${refusal.code} = 'WAITS_FOR_STAFF'`;
 
 /**
  * Lets an account that the roster does not know wait for the staff of the school. It is nobody until they accept it: no

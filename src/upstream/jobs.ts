@@ -24,12 +24,9 @@ const due = table("upstreamSession", "due");
 const account = table("upstreamLink", "account");
 
 const removal = (name: string, of: Sql, time: Sql) =>
-  makeRun<Old>(
-    ({ before, batch }) => sql`
+  makeRun<Old>(`upstream.remove.${name}`)`
       DELETE FROM ${of} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${of} WHERE ${time} <= ${before} ORDER BY ${time} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
-    `upstream.remove.${name}`,
-  );
+        SELECT ctid FROM ${of} WHERE ${time} <= ${"before"} ORDER BY ${time} LIMIT ${"batch"} FOR UPDATE SKIP LOCKED))`;
 
 /** What is removed when, counted from now. */
 const removals = [

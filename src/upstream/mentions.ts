@@ -10,10 +10,8 @@ export function textsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-const findMentionsOf = makeFindOne<{ mentions: number[] }, { texts: string[] }>(
-  ({ texts }) => sql`SELECT ${mentionsOf(texts)} AS mentions`,
-  "upstream.findMentions",
-);
+const findMentionsOf = makeFindOne<{ mentions: number[] }, { texts: string[] }>("upstream.findMentions")`
+  SELECT ${({ texts }) => mentionsOf(texts)} AS mentions`;
 
 export const findMentions = async (db: Queryable, value: unknown): Promise<number[]> =>
   (await findMentionsOf(db, { texts: textsIn(value) })).mentions;

@@ -56,10 +56,9 @@ export function readyOf(row: ConnectionRow, keys: EncryptionKeys): ReadyConnecti
   return { ...row, issuer, clientId, clientSecret };
 }
 
-const lockSecrets = makeFind<{ id: string; secret: Buffer }>(
-  () => sql`SELECT ${connection.id}, ${connection.clientSecret} AS secret FROM ${connection}
-    WHERE ${connection.clientSecret} IS NOT NULL FOR NO KEY UPDATE`,
-);
+const lockSecrets = makeFind<{ id: string; secret: Buffer }>()`
+  SELECT ${connection.id}, ${connection.clientSecret} AS secret FROM ${connection}
+    WHERE ${connection.clientSecret} IS NOT NULL FOR NO KEY UPDATE`;
 const replaceSecret = makeRun<{ id: string; clientSecret: Buffer }>(
   ({ id, clientSecret }) =>
     sql`${update("upstreamConnection", "connection", { clientSecret })} WHERE ${connection.id} = ${id}`,

@@ -72,14 +72,11 @@ const write = makeRun<New>(
   "upstream.recordRefusal",
 );
 
-const deleteSurplus = makeRun<{ connectionId: ConnectionId }>(
-  ({ connectionId }) => sql`
+const deleteSurplus = makeRun<{ connectionId: ConnectionId }>("upstream.deleteSurplusRefusals")`
     DELETE FROM ${refusal} WHERE ${refusal.id} IN (
       SELECT ${refusal.id} FROM ${refusal}
-      WHERE ${refusal.connectionId} = ${connectionId} AND ${refusal.code} <> 'WAITS_FOR_STAFF'
-      ORDER BY ${refusal.lastAt} DESC OFFSET ${mostOfConnection})`,
-  "upstream.deleteSurplusRefusals",
-);
+      WHERE ${refusal.connectionId} = ${"connectionId"} AND ${refusal.code} <> 'WAITS_FOR_STAFF'
+      ORDER BY ${refusal.lastAt} DESC OFFSET ${mostOfConnection})`;
 
 export type Refused = {
   connection: Pick<ReadyConnection, "id" | "subjectClaim" | "ruleClaim">;

@@ -44,18 +44,15 @@ const keyOf = (params: Params): Sql =>
 type Match = { place: number; count: number; personIds: PersonId[] };
 type Matching = RuleParameters & { schoolId: SchoolId; values: string[] };
 
-const findAll = makeFind<Match, Matching>(
-  (params) => sql`
+const findAll = makeFind<Match, Matching>("upstream.match")`
     SELECT asked.place::int AS place, count(*)::int AS count,
       (array_agg(roster.id::text ORDER BY roster.id))[1:2] AS "personIds"
-    FROM unnest(${params.values}::text[]) WITH ORDINALITY AS asked (value, place)
-    JOIN (SELECT ${person.id} AS id, ${keyOf(params)} AS key
+    FROM unnest(${"values"}::text[]) WITH ORDINALITY AS asked (value, place)
+    JOIN (SELECT ${person.id} AS id, ${keyOf} AS key
       FROM ${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id}
-      WHERE ${person.homeSchoolId} = ${params.schoolId} AND ${person.status} = 'ACTIVE') AS roster
-      ON roster.key = ${normalised(sql`asked.value`, params)}
-    GROUP BY asked.place`,
-  "upstream.match",
-);
+      WHERE ${person.homeSchoolId} = ${"schoolId"} AND ${person.status} = 'ACTIVE') AS roster
+      ON roster.key = ${(params) => normalised(sql`asked.value`, params)}
+    GROUP BY asked.place`;
 
 const nobody = { count: 0, personIds: [] as PersonId[] };
 
@@ -116,11 +113,9 @@ export const personFacts = (params: { readonly [Name in keyof FactsParameters]: 
   isKey: sql`${keyOf(params)} = ${normalised(sql`${params.value}::text`, params)}`,
 });
 
-const findFacts = makeFind<PersonFacts, FactsParameters & { personId: PersonId }>(
-  (params) =>
-    sql`SELECT ${fields<PersonFacts>(personFacts(params))} FROM ${factsTables(sql`${params.personId}::uuid`)}`,
-  "upstream.personFacts",
-);
+const findFacts = makeFind<PersonFacts, FactsParameters & { personId: PersonId }>("upstream.personFacts")`
+  SELECT ${(params) => fields<PersonFacts>(personFacts(params))}
+    FROM ${(params) => factsTables(sql`${params.personId}::uuid`)}`;
 
 export const findPersonFacts = async (
   db: Queryable,
@@ -130,17 +125,14 @@ export const findPersonFacts = async (
 export type KeyCounts = { people: number; withKey: number; unique: number };
 type OfRule<Rule> = Rule & { schoolId: SchoolId; groupIds: readonly GroupId[] };
 
-const count = makeFindOne<KeyCounts, OfRule<RuleParameters>>(
-  (params) => sql`
+const count = makeFindOne<KeyCounts, OfRule<RuleParameters>>("upstream.countKeys")`
     SELECT count(*) FILTER (WHERE is_wanted)::int AS people,
       count(key) FILTER (WHERE is_wanted)::int AS "withKey",
       count(*) FILTER (WHERE is_wanted AND same = 1 AND key IS NOT NULL)::int AS unique
     FROM (SELECT key, is_wanted, count(*) OVER (PARTITION BY key) AS same FROM (
-      SELECT ${keyOf(params)} AS key, ${isInGroups(params.groupIds)} AS is_wanted
+      SELECT ${keyOf} AS key, ${(params) => isInGroups(params.groupIds)} AS is_wanted
       FROM ${person} LEFT JOIN ${credential} ON ${credential.personId} = ${person.id}
-      WHERE ${person.homeSchoolId} = ${params.schoolId} AND ${person.status} = 'ACTIVE') AS roster) AS counted`,
-  "upstream.countKeys",
-);
+      WHERE ${person.homeSchoolId} = ${"schoolId"} AND ${person.status} = 'ACTIVE') AS roster) AS counted`;
 
 /** Counts the people who have the field of a rule, and who have it alone. */
 export const countKeys = (

@@ -128,12 +128,9 @@ export async function closeSetUpLinksIn(tx: Transaction, connectionId: Connectio
 
 const link = table("upstreamSetUpLink", "link");
 
-const countOne = makeRun<{ id: SetUpLinkId }>(
-  ({ id }) => sql`
+const countOne = makeRun<{ id: SetUpLinkId }>("upstream.countTest")`
     ${update("upstreamSetUpLink", "link", { tests: sql`${link.tests} + 1` })}
-    WHERE ${link.id} = ${id} AND ${link.tests} < ${mostTests}`,
-  "upstream.countTest",
-);
+    WHERE ${link.id} = ${"id"} AND ${link.tests} < ${mostTests}`;
 
 /** Counts a test sign-in before the roster is looked at. Errors: TEST_LIMIT. */
 export async function countTest(db: Queryable, id: SetUpLinkId): Promise<void> {

@@ -26,8 +26,7 @@ const school = table("school", "school");
 const connection = table("upstreamConnection", "connection");
 const wayIn = table("schoolWayIn", "way_in");
 
-const listOn = makeFind<WayIn, { schoolId: SchoolId }>(
-  ({ schoolId }) => sql`
+const listOn = makeFind<WayIn, { schoolId: SchoolId }>("upstream.listWaysIn")`
     SELECT ${fields<WayIn>({
       ...pick(connection, "profile", "name"),
       connectionId: connection.id,
@@ -38,9 +37,7 @@ const listOn = makeFind<WayIn, { schoolId: SchoolId }>(
     })}
     FROM ${connection} JOIN ${school} ON ${school.id} = ${connection.schoolId}
     LEFT JOIN ${wayIn} ON ${wayIn.schoolId} = ${connection.schoolId}
-    WHERE ${connection.schoolId} = ${schoolId} AND ${connection.state} = 'ON' ORDER BY ${connection.id}`,
-  "upstream.listWaysIn",
-);
+    WHERE ${connection.schoolId} = ${"schoolId"} AND ${connection.state} = 'ON' ORDER BY ${connection.id}`;
 
 /** The connections of a school that are on. */
 export const listWaysIn = (db: Queryable, schoolId: SchoolId): Promise<WayIn[]> => listOn(db, { schoolId });
@@ -111,8 +108,7 @@ const mostFound = 20;
 const mostWords = 5;
 
 // Each word is somewhere in the name, the place or the post code; those whose name begins with the first come first.
-const searchSchools = makeFind<FoundSchool, { words: string[] }>(
-  ({ words }) => sql`
+const searchSchools = makeFind<FoundSchool, { words: string[] }>("upstream.searchSchools")`
     SELECT ${fields<FoundSchool>({
       schoolId: school.id,
       ...pick(school, "name", "city"),
@@ -122,11 +118,10 @@ const searchSchools = makeFind<FoundSchool, { words: string[] }>(
     WHERE ${school.sandboxId} IS NULL
       AND EXISTS (SELECT FROM ${connection} WHERE ${connection.schoolId} = ${school.id} AND ${connection.state} = 'ON')
       AND ${searched(sql`concat_ws(' ', ${school.name}, ${school.city}, ${school.zipCode})`)} LIKE ALL (ARRAY(
-        SELECT '%' || regexp_replace(${searched(sql`word`)}, '([\\\\%_])', '\\\\\\1', 'g') || '%' FROM unnest(${words}::text[]) AS word))
-    ORDER BY strpos(lower(${school.name}), lower((${words}::text[])[1])) = 1 DESC, ${school.sortKey}, ${school.id}
-    LIMIT ${mostFound}`,
-  "upstream.searchSchools",
-);
+        SELECT '%' || regexp_replace(${searched(sql`word`)}, '([\\\\%_])', '\\\\\\1', 'g') || '%'
+          FROM unnest(${"words"}::text[]) AS word))
+    ORDER BY strpos(lower(${school.name}), lower((${"words"}::text[])[1])) = 1 DESC, ${school.sortKey}, ${school.id}
+    LIMIT ${mostFound}`;
 
 /** Schools with a connection that is on, by words of name and place; twenty at most, none for less than two letters. */
 export async function findSchoolsByWords({ pool }: Pick<PrismaDb, "pool">, text: string): Promise<FoundSchool[]> {

@@ -23,14 +23,12 @@ export async function dropPending(tx: Queryable, endpointId: string, now: Date):
   for (const drop of drops) if ((await drop(tx, { endpointId, now })) === most) return;
 }
 
-const findDisabled = makeFind<{ id: string }>(
-  () => sql`
+const findDisabled = makeFind<{ id: string }>("webhooks.findDisabled")`
   SELECT ${w.id} FROM ${w}
   CROSS JOIN LATERAL (
-    SELECT FROM ${d} WHERE ${d.endpointId} = ${w.id} AND ${d.dueAt} > '-infinity' ORDER BY ${d.subjectFails}, ${d.dueAt} LIMIT 1) pending
-  WHERE ${w.state} = 'DISABLED' LIMIT 1`,
-  "webhooks.findDisabled",
-);
+    SELECT FROM ${d} WHERE ${d.endpointId} = ${w.id} AND ${d.dueAt} > '-infinity' ORDER BY ${d.subjectFails}, ${d.dueAt}
+      LIMIT 1) pending
+  WHERE ${w.state} = 'DISABLED' LIMIT 1`;
 
 export async function dropLeft(db: Db, { now, signal }: { now: Date; signal: AbortSignal }): Promise<void> {
   for (let isMore = true; isMore && !signal.aborted;) {

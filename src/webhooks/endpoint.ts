@@ -5,7 +5,7 @@ import { AppError } from "../platform/errors.ts";
 import { type OutboundPolicy, checkReceiver } from "../platform/outbound/guarded-request.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { checkLimit, makeRun, sql, table } from "../platform/database/sql.ts";
+import { checkLimit, makeRun, table } from "../platform/database/sql.ts";
 import { setEndpointState } from "./endpoint-state.ts";
 import { getEndpointState } from "./find-endpoint.ts";
 import type { EventType } from "./payload.ts";
@@ -125,16 +125,13 @@ export async function changeEndpointState(
 const d = table("webhookDelivery", "d");
 const a = table("webhookAttempt", "a");
 
-const removeLog = makeRun<{ endpointId: string }>(
-  ({ endpointId }) => sql`
+const removeLog = makeRun<{ endpointId: string }>("webhooks.removeLog")`
   WITH gone AS (
     DELETE FROM ${d} WHERE ${d.id} = ANY (ARRAY(
-      SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${endpointId} LIMIT 5000))
+      SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${"endpointId"} LIMIT 5000))
     RETURNING ${d.id}),
   attempts AS (DELETE FROM ${a} USING gone WHERE ${a.deliveryId} = gone.id)
-  SELECT FROM gone`,
-  "webhooks.removeLog",
-);
+  SELECT FROM gone`;
 
 /** `removeDeliveries` removes the log afterwards; what a crash leaves of it is swept by age. Errors: not_found. */
 export async function removeEndpointIn(tx: Transaction, id: string, origin: Origin): Promise<void> {

@@ -17,10 +17,8 @@ const d = table("webhookDelivery", "d");
 const count = (which: typeof isFirst) => sql`(SELECT count(*) FROM ${d} WHERE ${d.endpointId} = e.id AND ${which(d)})`;
 
 // The same conditions as the partial indexes. Prisma Client passes the state as a parameter, which excludes these.
-const countPending = makeFind<{ id: string; pending: number }, { ids: readonly string[] }>(
-  ({ ids }) => sql`
-  SELECT e.id, (${count(isFirst)} + ${count(isWaiting)})::int AS pending FROM unnest(${ids}::uuid[]) AS e (id)`,
-);
+const countPending = makeFind<{ id: string; pending: number }, { ids: readonly string[] }>()`
+  SELECT e.id, (${count(isFirst)} + ${count(isWaiting)})::int AS pending FROM unnest(${"ids"}::uuid[]) AS e (id)`;
 
 async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<string, number>> {
   const rows = await countPending(db, { ids });

@@ -114,17 +114,14 @@ const a = table("webhookAttempt", "a");
 
 type Batch = { before: Date; now: Date; after: string };
 
-const sweepBatch = makeFindOne<{ gone: number; last: string }, Batch>(
-  ({ before, now, after }) => sql`
-  WITH oldest AS (SELECT ${d.id}, ${d.createdAt} FROM ${d} WHERE ${d.id} > ${after} ORDER BY ${d.id} LIMIT ${most}),
+const sweepBatch = makeFindOne<{ gone: number; last: string }, Batch>("webhooks.sweep")`
+  WITH oldest AS (SELECT ${d.id}, ${d.createdAt} FROM ${d} WHERE ${d.id} > ${"after"} ORDER BY ${d.id} LIMIT ${most}),
   gone AS (
-    DELETE FROM ${d} USING oldest WHERE ${d.id} = oldest.id AND oldest.created_at < ${before}
+    DELETE FROM ${d} USING oldest WHERE ${d.id} = oldest.id AND oldest.created_at < ${"before"}
     RETURNING ${d.id}, ${d.endpointId}, ${d.subjectId}),
   attempts AS (DELETE FROM ${a} USING gone WHERE ${a.deliveryId} = gone.id),
-  promoted AS (${promoteNext(sql`gone`, now)})
-  SELECT count(*)::int AS gone, coalesce(max(id), 0)::text AS last FROM gone`,
-  "webhooks.sweep",
-);
+  promoted AS (${({ now }) => promoteNext(sql`gone`, now)})
+  SELECT count(*)::int AS gone, coalesce(max(id), 0)::text AS last FROM gone`;
 
 /** Removes old deliveries and expired secrets; returns the number of deliveries. Units: logDays in days of 24 hours. */
 export async function sweepWebhooks(

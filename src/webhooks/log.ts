@@ -182,13 +182,11 @@ export type DeliveryOfSubject = { at: Date; finishedAt: Date | null; state: Deli
 
 const w = table("webhookEndpoint", "w");
 
-export const listDeliveriesOf = makeFind<DeliveryOfSubject, { subjectId: string; limit: number }>(
-  ({ subjectId, limit }) => sql`
+export const listDeliveriesOf = makeFind<DeliveryOfSubject, { subjectId: string; limit: number }>()`
   SELECT ${fields<DeliveryOfSubject>({
     at: d.createdAt,
     finishedAt: d.finishedAt,
     state: d.state,
     clientId: sql`(SELECT ${w.clientId} FROM ${w} WHERE ${w.id} = ${d.endpointId})`,
   })}
-  FROM ${d} WHERE ${d.subjectId} = ${subjectId} AND NOT ${d.isTest} ORDER BY ${d.id} DESC LIMIT ${limit}`,
-);
+  FROM ${d} WHERE ${d.subjectId} = ${"subjectId"} AND NOT ${d.isTest} ORDER BY ${d.id} DESC LIMIT ${"limit"}`;

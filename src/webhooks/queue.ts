@@ -3,8 +3,8 @@ import { empty, makeRun, sql, table, update, type Part, type Sql } from "../plat
 
 const lock = sql`hashtextextended('webhook queues', 0)`;
 const locks = {
-  shared: makeRun(() => sql`SELECT pg_advisory_xact_lock_shared(${lock})`, "webhooks.shareQueues"),
-  exclusive: makeRun(() => sql`SELECT pg_advisory_xact_lock(${lock})`, "webhooks.holdQueues"),
+  shared: makeRun("webhooks.shareQueues")`SELECT pg_advisory_xact_lock_shared(${lock})`,
+  exclusive: makeRun("webhooks.holdQueues")`SELECT pg_advisory_xact_lock(${lock})`,
 };
 
 /**

@@ -30,9 +30,7 @@ export const openSecrets = (keys: EncryptionKeys, secrets: readonly SealedSecret
 
 const s = table("webhookSecret", "s");
 
-const lockSecrets = makeFind<{ id: string; sealed: Buffer }>(
-  () => sql`SELECT ${s.id}, ${s.sealed} FROM ${s} FOR UPDATE`,
-);
+const lockSecrets = makeFind<{ id: string; sealed: Buffer }>()`SELECT ${s.id}, ${s.sealed} FROM ${s} FOR UPDATE`;
 const replaceSealed = makeRun<{ id: string; sealed: Buffer }>(
   ({ id, sealed }) => sql`${update("webhookSecret", "s", { sealed })} WHERE ${s.id} = ${id}`,
 );

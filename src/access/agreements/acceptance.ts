@@ -1,7 +1,7 @@
 import { auditChange, type Change } from "../../directory/index.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import type { Store, Transaction } from "../../platform/database/db.ts";
-import { makeRun, sql, table } from "../../platform/database/sql.ts";
+import { makeRun, table } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { appNotFound, findApp } from "../apps/find.ts";
 import type { AppAttribute } from "../attributes.ts";
@@ -43,10 +43,8 @@ export async function findSchoolAgreement(db: Store, key: GrantKey): Promise<Sch
 }
 
 const app = table("app");
-const shareApp = makeRun<{ clientId: ClientId }>(
-  ({ clientId }) => sql`SELECT FROM ${app} WHERE ${app.clientId} = ${clientId} FOR SHARE`,
-  "access.holdAppForAgreement",
-);
+const shareApp = makeRun<{ clientId: ClientId }>("access.holdAppForAgreement")`
+  SELECT FROM ${app} WHERE ${app.clientId} = ${"clientId"} FOR SHARE`;
 
 /** Errors: conflict attribute_required. */
 function refuseRequired(agreement: Agreement | null, withheld: readonly AppAttribute[]): void {

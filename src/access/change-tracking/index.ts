@@ -9,7 +9,7 @@
  */
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
 import { takeBackAppEvents } from "../../events/index.ts";
-import { findRows, type Queryable, sql, statement, table } from "../../platform/database/sql.ts";
+import { findRows, type Queryable, statement, table } from "../../platform/database/sql.ts";
 import { takeBackErasures } from "../erasures.ts";
 import { makeSchoolLocks } from "./locks.ts";
 import { emitDiff, makeParameterStore } from "./parameter-store.ts";
@@ -86,10 +86,8 @@ export function makeChangeTracking(tx: Queryable) {
 }
 
 const m = table("membership", "m");
-const selectMembers = statement<{ groups: readonly string[] }>(
-  ({ groups }) => sql`SELECT DISTINCT ${m.personId} FROM ${m} WHERE ${m.groupId} = ANY (${groups})`,
-  "access.findMembers",
-);
+const selectMembers = statement<{ groups: readonly string[] }>("access.findMembers")`
+  SELECT DISTINCT ${m.personId} FROM ${m} WHERE ${m.groupId} = ANY (${"groups"})`;
 
 async function findMembers(tx: Queryable, groups: readonly string[]): Promise<PersonId[]> {
   const rows = await findRows<{ person_id: PersonId }, { groups: readonly string[] }>(tx, selectMembers, { groups });

@@ -18,57 +18,44 @@ const forChange = sql`'change '`;
 const forCommit = sql`'commit '`;
 
 const lockAll = (kind: Sql, name: string) =>
-  statement<{ schools: string[] }>(
-    ({ schools }) => sql`
-  SELECT pg_advisory_xact_lock(${lockId(kind, sql`id`)}) FROM unnest(${schools}::uuid[]) AS school (id)`,
-    name,
-  );
+  statement<{ schools: string[] }>(name)`
+  SELECT pg_advisory_xact_lock(${lockId(kind, sql`id`)}) FROM unnest(${"schools"}::uuid[]) AS school (id)`;
 const lockForChange = lockAll(forChange, "access.lockForChange");
 const lockForCommit = lockAll(forCommit, "access.lockForCommit");
 
 // A sign-in takes only free locks, so that it never waits while it holds a connection.
-const tryLockForSignIn = statement<{ personId: PersonId }>(
-  ({ personId }) => sql`
+const tryLockForSignIn = statement<{ personId: PersonId }>("access.tryLockForSignIn")`
   SELECT set_config('lock_timeout', '500ms', true),
-    EXISTS (SELECT FROM ${person} WHERE ${person.id} = ${personId}) AS "isThere",
-    (SELECT true FROM ${person} WHERE ${person.id} = ${personId} FOR KEY SHARE SKIP LOCKED) AS "isFree",
+    EXISTS (SELECT FROM ${person} WHERE ${person.id} = ${"personId"}) AS "isThere",
+    (SELECT true FROM ${person} WHERE ${person.id} = ${"personId"} FOR KEY SHARE SKIP LOCKED) AS "isFree",
     ARRAY(
       SELECT school_id FROM (
-        SELECT ${affiliation.schoolId} FROM ${affiliation} WHERE ${affiliation.personId} = ${personId}
+        SELECT ${affiliation.schoolId} FROM ${affiliation} WHERE ${affiliation.personId} = ${"personId"}
         ORDER BY ${affiliation.schoolId} OFFSET 0) AS at
-      WHERE pg_try_advisory_xact_lock_shared(${lockId(forCommit, sql`school_id`)})) AS held`,
-  "access.tryLockForSignIn",
-);
+      WHERE pg_try_advisory_xact_lock_shared(${lockId(forCommit, sql`school_id`)})) AS held`;
 
 // Checked after locking, because a change may have moved the person until then.
 const holdsAllSchools = makeFindOne<{ holds: boolean }, { personId: PersonId; held: SchoolId[] }>(
-  ({ personId, held }) => sql`
+  "access.holdsAllSchools",
+)`
   SELECT NOT EXISTS (
     SELECT FROM ${affiliation}
-    WHERE ${affiliation.personId} = ${personId} AND ${affiliation.schoolId} <> ALL (${held}::uuid[])) AS holds`,
-  "access.holdsAllSchools",
-);
+    WHERE ${affiliation.personId} = ${"personId"} AND ${affiliation.schoolId} <> ALL (${"held"}::uuid[])) AS holds`;
 
 type Subjects = Required<Touched>;
 
-const findSchools = statement<Subjects>(
-  ({ schools, people, groups, membersOf }) => sql`
-  SELECT unnest(${schools}::uuid[]) AS id
-  UNION SELECT ${affiliation.schoolId} FROM ${affiliation} WHERE ${affiliation.personId} = ANY (${people})
-  UNION SELECT ${group.schoolId} FROM ${group} WHERE ${group.id} = ANY (${groups})
+const findSchools = statement<Subjects>("access.findSchools")`
+  SELECT unnest(${"schools"}::uuid[]) AS id
+  UNION SELECT ${affiliation.schoolId} FROM ${affiliation} WHERE ${affiliation.personId} = ANY (${"people"})
+  UNION SELECT ${group.schoolId} FROM ${group} WHERE ${group.id} = ANY (${"groups"})
   UNION SELECT ${a.schoolId} FROM ${m} JOIN ${a} ON ${a.personId} = ${m.personId}
-  WHERE ${m.groupId} = ANY (${membersOf})`,
-  "access.findSchools",
-);
+  WHERE ${m.groupId} = ANY (${"membersOf"})`;
 
 // What apps see of people here also depends on their other schools.
-const findLinkedSchools = statement<{ school: SchoolId }>(
-  ({ school }) => sql`
-  SELECT ${school}::uuid AS id
+const findLinkedSchools = statement<{ school: SchoolId }>("access.findLinkedSchools")`
+  SELECT ${"school"}::uuid AS id
   UNION SELECT ${other.schoolId} FROM ${here} JOIN ${other} ON ${other.personId} = ${here.personId}
-  WHERE ${here.schoolId} = ${school}`,
-  "access.findLinkedSchools",
-);
+  WHERE ${here.schoolId} = ${"school"}`;
 
 export function makeSchoolLocks(tx: Queryable) {
   const held = new Set<string>();

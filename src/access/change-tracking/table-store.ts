@@ -81,12 +81,10 @@ const lookAt = (subjects: Sql): Sql[] => [
 ];
 const snapshotOfAll = selectSnapshotOf(known.as(), lookedAt.as());
 
-const addRows = statement<{ rows: string }>(
-  ({ rows }) => sql`
-  INSERT INTO ${before.as()} SELECT * FROM jsonb_to_recordset(${rows}::jsonb) AS b (${snapshotRecord})
+const addRows = statement<{ rows: string }>()`
+  INSERT INTO ${before.as()} SELECT * FROM jsonb_to_recordset(${"rows"}::jsonb) AS b (${snapshotRecord})
   WHERE NOT EXISTS (
-    SELECT FROM ${b} WHERE ${b.type} = b.type AND ${b.subject_id} = b.subject_id AND ${b.client_id} = b.client_id)`,
-);
+    SELECT FROM ${b} WHERE ${b.type} = b.type AND ${b.subject_id} = b.subject_id AND ${b.client_id} = b.client_id)`;
 const takeAll = statement(() => takeAnnounced(sql`(${widest})`));
 const keepAll = statement(() => keepSeen({ subject: sql`${subject.as()}`, before: sql`${before.as()}` }));
 const emitAll = statement<{ now: Date; traceparent: string | null }>(({ now, traceparent }) =>

@@ -79,17 +79,19 @@ const at = table("affiliation", "at");
 const call = table("lastCall", "call");
 
 const listReadings = makeFind<ByClient<Unread>, { personId: PersonId; clientIds: readonly ClientId[] }>(
-  ({ personId, clientIds }) => sql`
+  "access.findReadings",
+)`
   WITH reading AS (
     SELECT ${period.clientId}, ${period.since}, ${period.until}, ${period.isUser}, ${period.isPerson}, ${period.seesSchool},
       ${period.schoolIds}, ${period.lastReadAt}
-    FROM ${period} WHERE ${period.personId} = ${personId}
+    FROM ${period} WHERE ${period.personId} = ${"personId"}
     UNION ALL
-    SELECT seen.client_id, ${sinceUnrecorded(sql`seen.client_id`, personId)}, NULL, NULL, NULL, NULL, ARRAY(
-      SELECT ${at.schoolId} FROM ${at} WHERE ${at.personId} = ${personId} ORDER BY 1), NULL
-    FROM unnest(${clientIds}::text[]) AS seen (client_id)
+    SELECT seen.client_id, ${({ personId }) => sinceUnrecorded(sql`seen.client_id`, personId)},
+      NULL, NULL, NULL, NULL, ARRAY(
+      SELECT ${at.schoolId} FROM ${at} WHERE ${at.personId} = ${"personId"} ORDER BY 1), NULL
+    FROM unnest(${"clientIds"}::text[]) AS seen (client_id)
     WHERE NOT EXISTS (
-      SELECT FROM ${period} WHERE ${period.personId} = ${personId} AND ${period.clientId} = seen.client_id
+      SELECT FROM ${period} WHERE ${period.personId} = ${"personId"} AND ${period.clientId} = seen.client_id
         AND ${period.until} IS NULL))
   SELECT ${fields<ByClient<Unread>>({
     ...pick(reading, "clientId", "since", "until", "isUser", "isPerson", "seesSchool", "schoolIds"),
@@ -97,9 +99,7 @@ const listReadings = makeFind<ByClient<Unread>, { personId: PersonId; clientIds:
       SELECT max(${call.at}) FROM ${call}
       WHERE ${call.clientId} = reading.client_id AND ${call.schoolId} = ANY (reading.school_ids)
         AND ${call.at} >= reading.since AND (reading.until IS NULL OR ${call.at} < reading.until)))`,
-  })} FROM reading ORDER BY reading.since`,
-  "access.findReadings",
-);
+  })} FROM reading ORDER BY reading.since`;
 
 /** Null for a value that was not recorded because it has not changed since. */
 type Unread = Omit<Reading, keyof Ways> & { [Way in keyof Ways]: boolean | null };
@@ -110,36 +110,32 @@ type Ways = Pick<Reading, "isUser" | "isPerson" | "seesSchool">;
  * force, even if it begins before others.
  */
 const listRegistrations = makeFind<ByClient<Registered>, { clientIds: readonly ClientId[] }>(
-  ({ clientIds }) => sql`
+  "access.findRegistrations",
+)`
   SELECT ${fields<ByClient<Registered>>({
     ...pick(registration, "clientId", "since", "until", "name", "provider", "type", "scopes"),
     attributes: sql`${registration.attributes}::text[]`,
   })}
-  FROM ${registration} WHERE ${registration.clientId} = ANY (${clientIds})
+  FROM ${registration} WHERE ${registration.clientId} = ANY (${"clientIds"})
   UNION ALL
-  SELECT ${app.clientId}, (SELECT ${feed.historyBeganAt} FROM ${feed}), NULL, ${app.name}, ${profile.provider}, ${app.type},
+  SELECT ${app.clientId}, (SELECT ${feed.historyBeganAt}
+    FROM ${feed}), NULL, ${app.name}, ${profile.provider}, ${app.type},
     ${app.scopes}, ${app.attributes}::text[]
   FROM ${app} LEFT JOIN ${profile} ON ${profile.clientId} = ${app.clientId}
-  WHERE ${app.clientId} = ANY (${clientIds})
+  WHERE ${app.clientId} = ANY (${"clientIds"})
     AND NOT EXISTS (SELECT FROM ${registration} WHERE ${registration.clientId} = ${app.clientId})
-  ORDER BY 1, 3`,
-  "access.findRegistrations",
-);
+  ORDER BY 1, 3`;
 
 type OfSchools = { clientIds: readonly ClientId[]; schoolIds: readonly SchoolId[] };
 
 const held = table("withheldPeriod", "w");
-const listWithheldSpans = makeFind<ByClient<WithheldSpan>, OfSchools>(
-  ({ clientIds, schoolIds }) => sql`
+const listWithheldSpans = makeFind<ByClient<WithheldSpan>, OfSchools>("access.findWithheldPeriods")`
   SELECT ${fields<ByClient<WithheldSpan>>(pick(held, "clientId", "schoolId", "item", "since", "until"))}
-  FROM ${held} WHERE ${held.clientId} = ANY (${clientIds}) AND ${held.schoolId} = ANY (${schoolIds}::uuid[])`,
-  "access.findWithheldPeriods",
-);
+  FROM ${held} WHERE ${held.clientId} = ANY (${"clientIds"}) AND ${held.schoolId} = ANY (${"schoolIds"}::uuid[])`;
 
 const acceptance = table("agreementAcceptance", "a");
 const agreement = table("agreement", "agreement");
-const listAgreed = makeFind<ByClient<Agreed>, OfSchools>(
-  ({ clientIds, schoolIds }) => sql`
+const listAgreed = makeFind<ByClient<Agreed>, OfSchools>("access.findAgreedPeriods")`
   SELECT ${fields<ByClient<Agreed>>({
     ...pick(acceptance, "clientId", "schoolId", "agreementId"),
     version: agreement.version,
@@ -147,15 +143,11 @@ const listAgreed = makeFind<ByClient<Agreed>, OfSchools>(
     until: sql`coalesce(${acceptance.replacedAt}, ${acceptance.withdrawnAt})`,
   })}
   FROM ${acceptance} JOIN ${agreement} ON ${agreement.id} = ${acceptance.agreementId}
-  WHERE ${acceptance.clientId} = ANY (${clientIds}) AND ${acceptance.schoolId} = ANY (${schoolIds}::uuid[])
-  ORDER BY ${acceptance.acceptedAt}, ${acceptance.schoolId}`,
-  "access.findAgreedPeriods",
-);
+  WHERE ${acceptance.clientId} = ANY (${"clientIds"}) AND ${acceptance.schoolId} = ANY (${"schoolIds"}::uuid[])
+  ORDER BY ${acceptance.acceptedAt}, ${acceptance.schoolId}`;
 
-const findBegin = makeFindOne<{ began: Date }>(
-  () => sql`SELECT ${feed.historyBeganAt} AS began FROM ${feed}`,
-  "access.findHistoryBegin",
-);
+const findBegin = makeFindOne<{ began: Date }>("access.findHistoryBegin")`
+  SELECT ${feed.historyBeganAt} AS began FROM ${feed}`;
 
 type Found = { readings: Unread[]; registered: Registered[]; withheld: WithheldSpan[]; agreed: Agreed[] };
 

@@ -161,42 +161,34 @@ const later = table("registrationPeriod", "later");
 type Batch = { before: Date; batch: number };
 
 // The periods of a deleted app ended with it, whatever their rows say.
-const removePeriods = makeRun<Batch>(
-  ({ before, batch }) => sql`
+const removePeriods = makeRun<Batch>("access.sweepDisclosures")`
   DELETE FROM ${gone} WHERE gone.ctid = ANY (ARRAY(
     SELECT found.place FROM (
       SELECT ${known.clientId}, false AS is_gone FROM ${known}
-      UNION ALL SELECT ${retired.clientId}, ${retired.retiredAt} < ${before} FROM ${retired}) AS each (client_id, is_gone)
+      UNION ALL SELECT ${retired.clientId}, ${retired.retiredAt} < ${"before"}
+        FROM ${retired}) AS each (client_id, is_gone)
     CROSS JOIN LATERAL (
-      (SELECT old.ctid FROM ${old} WHERE ${old.clientId} = each.client_id AND ${old.until} < ${before}
-       ORDER BY ${old.clientId}, ${old.until} LIMIT ${batch})
+      (SELECT old.ctid FROM ${old} WHERE ${old.clientId} = each.client_id AND ${old.until} < ${"before"}
+       ORDER BY ${old.clientId}, ${old.until} LIMIT ${"batch"})
       UNION ALL
       (SELECT old.ctid FROM ${old} WHERE ${old.clientId} = each.client_id AND each.is_gone AND ${old.until} IS NULL
-       ORDER BY ${old.clientId}, ${old.until} LIMIT ${batch})) AS found (place)
-    LIMIT ${batch}))`,
-  "access.sweepDisclosures",
-);
+       ORDER BY ${old.clientId}, ${old.until} LIMIT ${"batch"})) AS found (place)
+    LIMIT ${"batch"}))`;
 
 // The last registration of a deleted app names it as long as it has periods.
-const removeRegistrations = makeRun<Batch>(
-  ({ before, batch }) => sql`
+const removeRegistrations = makeRun<Batch>("access.sweepRegistrations")`
   DELETE FROM ${registration} WHERE registration.ctid = ANY (ARRAY(
     SELECT ended.ctid FROM ${ended}
-    WHERE ${ended.until} < ${before}
+    WHERE ${ended.until} < ${"before"}
       AND (${exists(sql`${later} WHERE ${later.clientId} = ${ended.clientId} AND ${later.since} > ${ended.since}`)}
         OR (SELECT true FROM ${old} WHERE ${old.clientId} = ${ended.clientId}
           ORDER BY ${old.clientId}, ${old.until} LIMIT 1) IS NULL)
-    ORDER BY ${ended.until} LIMIT ${batch}))`,
-  "access.sweepRegistrations",
-);
+    ORDER BY ${ended.until} LIMIT ${"batch"}))`;
 
 const held = table("withheldPeriod", "held");
-const removeWithheld = makeRun<Batch>(
-  ({ before, batch }) => sql`
+const removeWithheld = makeRun<Batch>("access.sweepWithheldPeriods")`
   DELETE FROM ${table("withheldPeriod", "gone")} WHERE gone.ctid = ANY (ARRAY(
-    SELECT held.ctid FROM ${held} WHERE ${held.until} < ${before} ORDER BY ${held.until} LIMIT ${batch}))`,
-  "access.sweepWithheldPeriods",
-);
+    SELECT held.ctid FROM ${held} WHERE ${held.until} < ${"before"} ORDER BY ${held.until} LIMIT ${"batch"}))`;
 
 type SweepDeps = { db: Db; clock: Clock; recordDays: number };
 

@@ -124,14 +124,11 @@ type LastSignIn = { clientId: ClientId; at: Date };
 const a = table("affiliation", "a");
 const signIn = table("signIn", "sign_in");
 
-const listLastSignIns = makeFind<LastSignIn, AtSchool>(
-  ({ schoolId, clientIds }) => sql`
+const listLastSignIns = makeFind<LastSignIn, AtSchool>("access.findLastSignIns")`
   SELECT ${fields<LastSignIn>({ clientId: signIn.clientId, at: sql`max(${signIn.lastSignInAt})` })}
   FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId}
-  WHERE ${a.schoolId} = ${schoolId} AND ${signIn.clientId} = ANY (${clientIds}::text[])
-  GROUP BY ${signIn.clientId}`,
-  "access.findLastSignIns",
-);
+  WHERE ${a.schoolId} = ${"schoolId"} AND ${signIn.clientId} = ANY (${"clientIds"}::text[])
+  GROUP BY ${signIn.clientId}`;
 
 async function findLastSignIns(db: Queryable, query: AtSchool): Promise<Map<ClientId, Date>> {
   if (query.clientIds.length === 0) return new Map();
@@ -141,15 +138,12 @@ async function findLastSignIns(db: Queryable, query: AtSchool): Promise<Map<Clie
 const other = table("affiliation", "other");
 const grant = table("grant");
 
-const listAppsOfPeople = makeFind<{ clientId: ClientId }, { schoolId: SchoolId }>(
-  ({ schoolId }) => sql`
+const listAppsOfPeople = makeFind<{ clientId: ClientId }, { schoolId: SchoolId }>("access.listAppsOfPeople")`
   SELECT ${signIn.clientId} AS "clientId" FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId}
-  WHERE ${a.schoolId} = ${schoolId}
+  WHERE ${a.schoolId} = ${"schoolId"}
   UNION SELECT ${grant.clientId} FROM ${a} JOIN ${other} ON ${other.personId} = ${a.personId}
     JOIN ${grant} ON ${grant.schoolId} = ${other.schoolId}
-  WHERE ${a.schoolId} = ${schoolId}`,
-  "access.listAppsOfPeople",
-);
+  WHERE ${a.schoolId} = ${"schoolId"}`;
 
 /** What an app can read of a school by itself, without a person who signs in. */
 export type AppReads = {

@@ -4,7 +4,7 @@ import type { Change, GroupId, PersonRole, SchoolId } from "../../directory/inde
 import type { RecordStore, Store, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { Records } from "../../platform/database/prisma.ts";
-import { fields, makeFind, makeRun, sql, table } from "../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, table } from "../../platform/database/sql.ts";
 import { listAppPlaces } from "../apps/find.ts";
 import type { ClientId } from "../token.ts";
 
@@ -127,20 +127,17 @@ const listed = table("grant", "listed");
 
 type Named = GrantKey & { schoolName: string };
 
-const selectPage = makeFind<Named, Page>(
-  (page) => sql`
+const selectPage = makeFind<Named, Page>("access.listGrantsByName")`
   SELECT ${fields<Named>({ clientId: listed.clientId, schoolId: listed.schoolId, schoolName: s.name })}
-  FROM unnest(${page.apps}::text[]) WITH ORDINALITY AS app (client_id, place)
+  FROM unnest(${"apps"}::text[]) WITH ORDINALITY AS app (client_id, place)
   JOIN ${listed} ON ${listed.clientId} = app.client_id
   JOIN ${s} ON ${s.id} = ${listed.schoolId}
-  WHERE (${page.schoolId}::uuid IS NULL OR ${listed.schoolId} = ${page.schoolId})
-    AND (${page.amongSchools}::uuid[] IS NULL OR ${listed.schoolId} = ANY (${page.amongSchools})
-      OR ${listed.clientId} = ANY (${page.amongApps}::text[]))
-    AND (app.client_id IS DISTINCT FROM ${page.lastApp}::text OR (${s.sortKey}, ${s.id}) > (
-      SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${page.lastSchool}::uuid))
-  ORDER BY app.place, ${s.sortKey}, ${s.id} LIMIT ${page.limit}`,
-  "access.listGrantsByName",
-);
+  WHERE (${"schoolId"}::uuid IS NULL OR ${listed.schoolId} = ${"schoolId"})
+    AND (${"amongSchools"}::uuid[] IS NULL OR ${listed.schoolId} = ANY (${"amongSchools"})
+      OR ${listed.clientId} = ANY (${"amongApps"}::text[]))
+    AND (app.client_id IS DISTINCT FROM ${"lastApp"}::text OR (${s.sortKey}, ${s.id}) > (
+      SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${"lastSchool"}::uuid))
+  ORDER BY app.place, ${s.sortKey}, ${s.id} LIMIT ${"limit"}`;
 
 export async function listGrantsByName(
   db: Store,
@@ -170,11 +167,9 @@ const whereKey = ({ clientId, schoolId }: GrantKey) => ({ clientId_schoolId: { c
 
 const locked = table("grant", "locked");
 
-const lockRow = makeRun<GrantKey>(
-  ({ clientId, schoolId }) => sql`
-  SELECT FROM ${locked} WHERE ${locked.clientId} = ${clientId} AND ${locked.schoolId} = ${schoolId} FOR NO KEY UPDATE`,
-  "access.lockGrant",
-);
+const lockRow = makeRun<GrantKey>("access.lockGrant")`
+  SELECT FROM ${locked} WHERE ${locked.clientId} = ${"clientId"} AND ${locked.schoolId} = ${"schoolId"}
+    FOR NO KEY UPDATE`;
 
 /** Locks the grant until the transaction ends; creates an empty one if necessary. */
 async function openGrant({ tx, now, ...change }: Change, { clientId, schoolId }: GrantKey): Promise<{ sync: boolean }> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "../../platform/database/db.ts";
-import { makeFind, sql } from "../../platform/database/sql.ts";
+import { makeFind } from "../../platform/database/sql.ts";
 import type { ClientId } from "../token.ts";
 
 export type State = "PREPARING" | "RUNNING" | "CUT_OVER" | "CALLED_OFF";
@@ -10,13 +10,10 @@ export type Leased = { clientId: ClientId; state: State; oldSector: string; newS
 /** A move that this process works on. `renew` throws when the process must stop. */
 export type Held = { move: Leased; now: Date; renew: () => Promise<void>; signal: AbortSignal };
 
-const listWriters = makeFind<{ id: string }>(
-  () => sql`
+const listWriters = makeFind<{ id: string }>("access.listIdWriters")`
   SELECT DISTINCT virtualtransaction AS id FROM pg_locks
   WHERE relation = 'pairwise_id'::regclass AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid()
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-  "access.listIdWriters",
-);
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 const pauseMs = 100;
 

@@ -20,15 +20,14 @@ export const personIsSeen = (client: Value, personId: Value): Sql =>
 export const seenAtSchool = (client: Value, schoolId: Value): Sql => sql`
   SELECT ${at.personId} FROM ${at} WHERE ${at.schoolId} = ${schoolId} AND ${personIsSeen(client, at.personId)}`;
 
-const count = makeFindOne<{ people: number }, { clientId: string }>(
-  ({ clientId }) => sql`
+const count = makeFindOne<{ people: number }, { clientId: string }>()`
   SELECT count(*)::int AS people FROM (
-    SELECT seen.person_id FROM ${grantRow} CROSS JOIN LATERAL (${seenAtSchool(clientId, grantRow.schoolId)}) AS seen
-    WHERE ${grantRow.clientId} = ${clientId}
-    UNION SELECT ${signIn.personId} FROM ${signIn} WHERE ${signIn.clientId} = ${clientId}
+    SELECT seen.person_id FROM ${grantRow} CROSS
+      JOIN LATERAL (${({ clientId }) => seenAtSchool(clientId, grantRow.schoolId)}) AS seen
+    WHERE ${grantRow.clientId} = ${"clientId"}
+    UNION SELECT ${signIn.personId} FROM ${signIn} WHERE ${signIn.clientId} = ${"clientId"}
     UNION SELECT ${e.subjectId} FROM ${e} JOIN ${p} ON ${p.id} = ${e.subjectId}
-    WHERE ${e.clientId} = ${clientId} AND ${e.type} = 'person') AS known`,
-);
+    WHERE ${e.clientId} = ${"clientId"} AND ${e.type} = 'person') AS known`;
 
 /** How many people the app ever saw: now, in the change feed or at a sign-in. A million take some ten seconds. */
 export const countKnown = (db: PrismaDb, clientId: ClientId): Promise<number> =>

@@ -100,15 +100,14 @@ const steps: readonly Step[] = [
   },
 ];
 
-const flip = makeRun<{ clientId: string; now: Date }>(
-  ({ clientId, now }) => sql`
+const flip = makeRun<{ clientId: string; now: Date }>("access.startReadingOwnIds")`
   WITH moved AS (
     UPDATE ${move} SET state = 'RUNNING', leased_until = NULL, people = (
       SELECT count(*) FROM ${old} WHERE ${old.sector} = ${move.oldSector} AND ${old.recordId} = ${old.personId})
-    WHERE ${move.clientId} = ${clientId} AND ${move.state} = 'PREPARING' RETURNING ${move.clientId}, ${move.oldSector})
-  UPDATE ${app} SET sector = moved.old_sector, updated_at = ${now} FROM moved WHERE ${app.clientId} = moved.client_id`,
-  "access.startReadingOwnIds",
-);
+    WHERE ${move.clientId} = ${"clientId"} AND ${move.state} = 'PREPARING'
+      RETURNING ${move.clientId}, ${move.oldSector})
+  UPDATE ${app} SET sector = moved.old_sector, updated_at = ${"now"} FROM moved
+  WHERE ${app.clientId} = moved.client_id`;
 
 /**
  * Gives ids to everybody whom the app ever saw, and then lets it read the old sector. Changes that began after the row
@@ -184,17 +183,14 @@ export async function announce(db: PrismaDb, held: Held): Promise<void> {
 type Deleted = { gone: number; last: string | null };
 
 // `after` skips dead rows that vacuum has not removed yet.
-const deleteSome = makeFindOne<Deleted, { sector: string; after: string; limit: number }>(
-  ({ sector, after, limit }) => sql`
+const deleteSome = makeFindOne<Deleted, { sector: string; after: string; limit: number }>("access.forgetIdsOfSector")`
   WITH batch AS MATERIALIZED (
     SELECT ${next.personId}, ${next.recordId}, ${next.sector}, ${next.id} FROM ${next}
-    WHERE ${next.sector} = ${sector} AND ${next.id} > ${after}::uuid ORDER BY ${next.id} LIMIT ${limit}),
+    WHERE ${next.sector} = ${"sector"} AND ${next.id} > ${"after"}::uuid ORDER BY ${next.id} LIMIT ${"limit"}),
   gone AS (
     DELETE FROM ${pair} USING batch
     WHERE ${pair.personId} = batch.person_id AND ${pair.recordId} = batch.record_id AND ${pair.sector} = batch.sector)
-  SELECT count(*)::int AS gone, (SELECT id FROM batch ORDER BY id DESC LIMIT 1) AS last FROM batch`,
-  "access.forgetIdsOfSector",
-);
+  SELECT count(*)::int AS gone, (SELECT id FROM batch ORDER BY id DESC LIMIT 1) AS last FROM batch`;
 
 const deletedAtOnce = 5000;
 
@@ -215,18 +211,14 @@ export async function forgetOldIds(db: PrismaDb, held: Held): Promise<void> {
   await db.prisma.idMove.update({ where: { clientId }, data: { forgottenAt: held.now } });
 }
 
-const clearFlags = makeRun<{ sector: string }>(
-  ({ sector }) =>
-    sql`UPDATE ${pair} SET is_unannounced = NULL WHERE ${pair.sector} = ${sector} AND ${pair.isUnannounced}`,
-);
+const clearFlags = makeRun<{ sector: string }>()`
+  UPDATE ${pair} SET is_unannounced = NULL WHERE ${pair.sector} = ${"sector"} AND ${pair.isUnannounced}`;
 
 // If no person has an id of the app's own, all its ids are the shared ones.
-const leaveSector = makeRun<{ clientId: string; sector: string; now: Date }>(
-  ({ clientId, sector, now }) => sql`
-  UPDATE ${app} SET sector = NULL, updated_at = ${now}
-  WHERE ${app.clientId} = ${clientId} AND ${app.subjectType} = 'SHARED' AND ${app.sector} = ${sector}
-    AND NOT EXISTS (SELECT FROM ${pair} WHERE ${pair.sector} = ${sector} AND ${pair.id} <> ${pair.recordId})`,
-);
+const leaveSector = makeRun<{ clientId: string; sector: string; now: Date }>()`
+  UPDATE ${app} SET sector = NULL, updated_at = ${"now"}
+  WHERE ${app.clientId} = ${"clientId"} AND ${app.subjectType} = 'SHARED' AND ${app.sector} = ${"sector"}
+    AND NOT EXISTS (SELECT FROM ${pair} WHERE ${pair.sector} = ${"sector"} AND ${pair.id} <> ${pair.recordId})`;
 
 /**
  * Deletes the new ids of a move that was called off with what announced them in the feed, and the old ids if they are

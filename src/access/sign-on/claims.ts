@@ -93,10 +93,8 @@ export const subjectOf = (client: Value, personId: Value): Sql => {
 
 type Pair = { clientId: ClientId; personId: PersonId };
 
-const selectSubject = makeFindOne<{ subject: Subject | null }, Pair>(
-  ({ clientId, personId }) => sql`SELECT ${subjectOf(clientId, personId)} AS subject`,
-  "access.findSubject",
-);
+const selectSubject = makeFindOne<{ subject: Subject | null }, Pair>("access.findSubject")`
+  SELECT ${({ clientId, personId }) => subjectOf(clientId, personId)} AS subject`;
 
 /** Whether a person at several schools chooses one for the claims of these scopes. */
 export const asksForSchool = (scopes: Iterable<string>): boolean =>

@@ -46,13 +46,12 @@ export const signOnFactsOf = (client: Value, personId: Value, now: Value): Sql =
   FROM ${p} WHERE ${p.id} = ${personId})`;
 
 const listSignOnFacts = makeFind<{ facts: SignOnFacts }, { clients: string[]; people: string[]; now: Date }>(
-  ({ clients, people, now }) => sql`
-  SELECT ${signOnFactsOf(sql`pair.client_id`, sql`pair.person_id`, now)} AS facts
-  FROM unnest((SELECT ${clients}::text[]), (SELECT ${people}::uuid[]))
-    WITH ORDINALITY AS pair (client_id, person_id, place)
-  ORDER BY pair.place`,
   "access.listSignOnRights",
-);
+)`
+  SELECT ${({ now }) => signOnFactsOf(sql`pair.client_id`, sql`pair.person_id`, now)} AS facts
+  FROM unnest((SELECT ${"clients"}::text[]), (SELECT ${"people"}::uuid[]))
+    WITH ORDINALITY AS pair (client_id, person_id, place)
+  ORDER BY pair.place`;
 
 type Pair = { clientId: ClientId; personId: PersonId };
 

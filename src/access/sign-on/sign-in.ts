@@ -56,18 +56,13 @@ export const recordSignInsFrom = (relation: Sql): Sql =>
 const given = ({ clientId, personId, at }: Record<keyof SignIn, Parameter>): Sql =>
   sql`(SELECT ${clientId}::text AS client_id, ${personId}::uuid AS person_id, ${at}::timestamptz AS at)`;
 
-const recordLater = makeRun<SignIn>(
-  (values) => sql`WITH ${recordSignInsFrom(sql`${given(values)} AS given`)} SELECT`,
-  "access.recordSignIn",
-);
+const recordLater = makeRun<SignIn>("access.recordSignIn")`
+  WITH ${(values) => recordSignInsFrom(sql`${given(values)} AS given`)} SELECT`;
 
-const recordFirst = makeRun<SignIn>(
-  (values) => sql`
-  WITH sign_in_of_month AS (${insertFrom(given(values))} ON CONFLICT DO NOTHING ${returned}),
+const recordFirst = makeRun<SignIn>("access.recordFirstSignIn")`
+  WITH sign_in_of_month AS (${(values) => insertFrom(given(values))} ON CONFLICT DO NOTHING ${returned}),
   seats_counted AS (${countSignInsFrom(ofMonth)})
-  SELECT FROM sign_in_of_month`,
-  "access.recordFirstSignIn",
-);
+  SELECT FROM sign_in_of_month`;
 
 // First sign-ins wait while a change commits.
 const patienceMs = 5000;

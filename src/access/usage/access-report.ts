@@ -37,11 +37,9 @@ type Params = AccessReport & { id: string; at: Date; schoolId: SchoolId };
 const r = table("accessReport", "r");
 const p = table("person", "p");
 
-const findSchool = makeFind<{ schoolId: SchoolId | null }, AccessReport>(
-  ({ clientId, personId }) => sql`
-  SELECT (${schoolOfSignOn(clientId, p)}) AS "schoolId" FROM ${p} WHERE ${p.id} = ${personId} FOR KEY SHARE OF ${sql`p`}`,
-  "access.findSchoolOfReport",
-);
+const findSchool = makeFind<{ schoolId: SchoolId | null }, AccessReport>("access.findSchoolOfReport")`
+  SELECT (${({ clientId }) => schoolOfSignOn(clientId, p)}) AS "schoolId" FROM ${p} WHERE ${p.id} = ${"personId"}
+    FOR KEY SHARE OF ${sql`p`}`;
 
 /** A part of a row or of parameters: what makes two reports of a month the same. */
 const content = (of: Columns<"schoolId" | "type" | "identifier" | "since" | "until" | "trial">): Sql =>
@@ -53,10 +51,8 @@ const isSame = (params: Parameters<Params>): Sql => sql`((${content(r)}) IS NOT 
 const isOfPerson = ({ clientId, personId, at }: Parameters<Params>): Sql =>
   sql`${r.clientId} = ${clientId} AND ${r.personId} = ${personId} AND ${r.month} = ${firstDayOf(at)}`;
 
-const countOthers = makeFindOne<{ count: number }, Params>(
-  (params) => sql`SELECT count(*)::int AS count FROM ${r} WHERE ${isOfPerson(params)} AND NOT ${isSame(params)}`,
-  "access.countAccessReports",
-);
+const countOthers = makeFindOne<{ count: number }, Params>("access.countAccessReports")`
+  SELECT count(*)::int AS count FROM ${r} WHERE ${isOfPerson} AND NOT ${isSame}`;
 
 const write = makeRun<Params>(
   (params) => sql`

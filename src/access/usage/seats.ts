@@ -46,10 +46,10 @@ export const countSignInsFrom = (relation: Sql): Sql => sql`
   )}
   ON CONFLICT (${key}) DO UPDATE SET ${columnNames("seat", "signedIn")} = ${seat.signedIn} + ${excluded.signedIn}`;
 
-const addUp = makeRun<{ batch: number }>(
-  ({ batch }) => sql`
+const addUp = makeRun<{ batch: number }>("access.addUpSeats")`
   WITH gone AS (
-    DELETE FROM ${part} WHERE part.ctid = ANY (ARRAY(SELECT ctid FROM ${seat} WHERE ${seat.change} <> '' LIMIT ${batch}))
+    DELETE FROM ${part} WHERE part.ctid = ANY (ARRAY(SELECT ctid FROM ${seat} WHERE ${seat.change} <> ''
+      LIMIT ${"batch"}))
     RETURNING ${part.month}, ${part.clientId}, ${part.schoolId}, ${part.signedIn}, ${part.synced})
   ${insert(
     "seat",
@@ -62,14 +62,10 @@ const addUp = makeRun<{ batch: number }>(
     },
     sql`FROM gone GROUP BY 1, 2, 3, 4`,
   )}
-  ON CONFLICT (${key}) DO UPDATE SET ${columnNames("seat", "signedIn")} = ${seat.signedIn} + ${excluded.signedIn}`,
-  "access.addUpSeats",
-);
+  ON CONFLICT (${key}) DO UPDATE SET ${columnNames("seat", "signedIn")} = ${seat.signedIn} + ${excluded.signedIn}`;
 
-const listSyncingApps = makeFind<{ clientId: ClientId }>(
-  () => sql`SELECT DISTINCT ${grant.clientId} AS "clientId" FROM ${grant} WHERE ${grant.sync} ORDER BY 1`,
-  "access.listSyncingApps",
-);
+const listSyncingApps = makeFind<{ clientId: ClientId }>("access.listSyncingApps")`
+  SELECT DISTINCT ${grant.clientId} AS "clientId" FROM ${grant} WHERE ${grant.sync} ORDER BY 1`;
 
 // Whom the app sees now, unless it began after the month, if that is over, and whom it saw in the month. Never lowers
 // what was counted before: of people who were deleted for good there is no period.
@@ -103,12 +99,10 @@ const countSynced = makeRun<{ clientId: ClientId; month: Date; now: Date }>(({ c
 
 const makeSweep = (name: "seat" | "accessReport") => {
   const [gone, old] = [table(name, "gone"), table(name, "old")];
-  return makeRun<{ before: Date; batch: number }>(
-    ({ before, batch }) => sql`
+  return makeRun<{ before: Date; batch: number }>(`access.sweepOld_${name}`)`
     DELETE FROM ${gone} WHERE gone.ctid = ANY (ARRAY(
-      SELECT old.ctid FROM ${old} WHERE ${old.month} < ${firstDayOf(before)} ORDER BY ${old.month} LIMIT ${batch}))`,
-    `access.sweepOld_${name}`,
-  );
+      SELECT old.ctid FROM ${old} WHERE ${old.month} < ${({ before }) => firstDayOf(before)} ORDER BY ${old.month}
+        LIMIT ${"batch"}))`;
 };
 const sweeps = [makeSweep("seat"), makeSweep("accessReport")];
 

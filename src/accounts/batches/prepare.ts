@@ -21,15 +21,14 @@ const atOnce = 10;
 const b = table("credentialBatch", "b");
 const w = table("credentialBatch", "w");
 
-const takeBatch = makeFind<{ id: BatchId }, { now: Date }>(
-  ({ now }) => sql`
+const takeBatch = makeFind<{ id: BatchId }, { now: Date }>()`
   ${update("credentialBatch", "b", { leaseUntil: sql`clock_timestamp() + interval '1 minute'` })}
   WHERE ${b.id} = (
     SELECT ${w.id} FROM ${w}
-    WHERE ${w.readyAt} IS NULL AND ${w.expiresAt} > ${now} AND (${w.leaseUntil} IS NULL OR ${w.leaseUntil} < clock_timestamp())
+    WHERE ${w.readyAt} IS NULL AND ${w.expiresAt} > ${"now"} AND (${w.leaseUntil} IS NULL
+      OR ${w.leaseUntil} < clock_timestamp())
     ORDER BY ${w.leaseUntil} NULLS FIRST, ${w.id} LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-  RETURNING ${b.id} AS id`,
-);
+  RETURNING ${b.id} AS id`;
 
 type Turn = { batchId: string; readyAt: Date | null };
 

@@ -116,10 +116,8 @@ const selectPupils = ({ groupId, schoolId, now }: PupilsOf): Sql => sql`
     AND ${pupil.firstCall} IS NOT NULL AND ${pupil.last} IS NOT NULL
   ORDER BY ${pupil.sortKey}, ${pupil.id} LIMIT ${mostListed + 1}`;
 
-const countPupils = makeFindOne<{ count: number }, ClassOf & { now: Date }>(
-  (params) => sql`SELECT count(*)::int AS count FROM (${selectPupils(params)}) AS listed`,
-  "class-pupils-count",
-);
+const countPupils = makeFindOne<{ count: number }, ClassOf & { now: Date }>("class-pupils-count")`
+  SELECT count(*)::int AS count FROM (${selectPupils}) AS listed`;
 
 export const isClassTooLarge = async (db: Db, classOf: ClassOf, now: Date): Promise<boolean> =>
   (await countPupils(db.pool, { ...classOf, now })).count > mostListed;

@@ -108,10 +108,8 @@ export const countTry = ({ personId, hash }: Parameters<TryParameters>): Sql => 
  */
 export const readTry = sql`SELECT * FROM tried WHERE CASE WHEN "wrongTries" = 0 THEN ${asynchronous} ELSE true END`;
 
-const countAlone = makeFind<CountedTry, TryParameters>(
-  (params) => sql`WITH tried AS (${countTry(params)}) ${readTry}`,
-  "sign-in-pictures",
-);
+const countAlone = makeFind<CountedTry, TryParameters>("sign-in-pictures")`
+  WITH tried AS (${countTry}) ${readTry}`;
 
 /** "ended" also without pictures. `count` runs `countTry`, perhaps with more in the same statement. */
 export async function tryPictures(

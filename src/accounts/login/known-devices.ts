@@ -47,15 +47,14 @@ const theirs = table("affiliation", "theirs");
 const credential = table("credential");
 
 const findWhetherKnown = makeFindOne<{ isKnown: boolean }, { personId: PersonId; address: Buffer }>(
-  ({ personId, address }) => sql`
-    SELECT EXISTS (SELECT FROM ${known} WHERE ${known.personId} = ${personId} AND ${known.device} = ${address})
-      OR (SELECT count(*) FROM (
-            SELECT FROM ${known} WHERE ${known.device} = ${address} AND EXISTS (
-              SELECT FROM ${mine} JOIN ${theirs} ON ${theirs.schoolId} = ${mine.schoolId}
-              WHERE ${mine.personId} = ${personId} AND ${theirs.personId} = ${known.personId})
-            LIMIT ${leastSchoolmates}) AS schoolmate) = ${leastSchoolmates} AS "isKnown"`,
   "known-devices-address-of",
-);
+)`
+    SELECT EXISTS (SELECT FROM ${known} WHERE ${known.personId} = ${"personId"} AND ${known.device} = ${"address"})
+      OR (SELECT count(*) FROM (
+            SELECT FROM ${known} WHERE ${known.device} = ${"address"} AND EXISTS (
+              SELECT FROM ${mine} JOIN ${theirs} ON ${theirs.schoolId} = ${mine.schoolId}
+              WHERE ${mine.personId} = ${"personId"} AND ${theirs.personId} = ${known.personId})
+            LIMIT ${leastSchoolmates}) AS schoolmate) = ${leastSchoolmates} AS "isKnown"`;
 
 /** Whether the person, or several people of their school, signed in from the address before. */
 export const isAddressOf = async (db: Queryable, personId: PersonId, address: Buffer): Promise<boolean> =>

@@ -22,10 +22,8 @@ export const mayUsePasswordOf = (personId: Value, now: Value): Sql =>
 
 type Asked = { personId: PersonId; now: Date };
 
-const selectMay = makeFindOne<{ mayUse: boolean | null }, Asked>(
-  ({ personId, now }) => sql`SELECT ${mayUsePasswordOf(personId, now)} AS "mayUse"`,
-  "find-may-use-password",
-);
+const selectMay = makeFindOne<{ mayUse: boolean | null }, Asked>("find-may-use-password")`
+  SELECT ${({ personId, now }) => mayUsePasswordOf(personId, now)} AS "mayUse"`;
 
 export const findMayUsePassword = async (db: Queryable, person: Asked): Promise<boolean> =>
   (await selectMay(db, person)).mayUse === true;

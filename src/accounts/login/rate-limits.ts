@@ -58,10 +58,8 @@ export function countTry(params: { readonly [Name in keyof Try]: Value | number 
 
 const countOne = makeRun<Try>((params) => countTry(params, sql`true`), "sign-in-limit-take");
 
-const findWait = makeFind<{ waitUntil: Date }, { key: Buffer }>(
-  ({ key }) => sql`SELECT ${limit.waitUntil} AS "waitUntil" FROM ${limit} WHERE ${limit.key} = ${key}`,
-  "sign-in-limit-wait",
-);
+const findWait = makeFind<{ waitUntil: Date }, { key: Buffer }>("sign-in-limit-wait")`
+  SELECT ${limit.waitUntil} AS "waitUntil" FROM ${limit} WHERE ${limit.key} = ${"key"}`;
 
 /** Counts a try as failed before it is made; `giveTryBack` undoes that. Returns until when to wait if it did not. */
 export async function takeTry(db: Queryable, limited: RateLimit, now: Date): Promise<Date | null> {
@@ -97,12 +95,10 @@ export const waitsOf = (personId: Value, now: Value): Sql => sql`(
   FROM ${limit} WHERE ${limit.personId} = ${personId} AND ${limit.waitUntil} > ${now}::timestamptz)`;
 
 // The account first, as in a try that takes both.
-const forgetAll = makeRun<{ personIds: readonly PersonId[] }>(
-  ({ personIds }) => sql`
+const forgetAll = makeRun<{ personIds: readonly PersonId[] }>("sign-in-limit-release-person")`
     DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
-      SELECT ${limit.key} FROM ${limit} WHERE ${limit.personId} = ANY (${personIds}::uuid[]) ORDER BY ${limit.everywhere} DESC, ${limit.key} FOR UPDATE))`,
-  "sign-in-limit-release-person",
-);
+      SELECT ${limit.key} FROM ${limit} WHERE ${limit.personId} = ANY (${"personIds"}::uuid[])
+        ORDER BY ${limit.everywhere} DESC, ${limit.key} FOR UPDATE))`;
 
 /** Forgets the failed tries at the accounts of people. Returns how many limits they had. */
 export const forgetTriesOf = (tx: Queryable, personIds: readonly PersonId[]): Promise<number> =>

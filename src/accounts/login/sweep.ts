@@ -16,21 +16,17 @@ const deviceKey = columnNames("signInPlace", "personId", "device");
 
 type Batch = { now: Date; batch: number };
 
-const deleteLimits = makeRun<Batch>(
-  ({ now, batch }) => sql`
+const deleteLimits = makeRun<Batch>("sweep-sign-in-limits")`
     DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
-      SELECT ${limit.key} FROM ${limit} WHERE ${limit.forgetAt} < ${now} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
-  "sweep-sign-in-limits",
-);
+      SELECT ${limit.key} FROM ${limit} WHERE ${limit.forgetAt} < ${"now"} LIMIT ${"batch"} FOR UPDATE SKIP LOCKED))`;
 
 // Locks the logins first, as a sign-in does. Devices of logins that are in use wait for the next run, so that the time
 // of the last sign-in is never lost.
-const deleteDevices = makeRun<Batch>(
-  ({ now, batch }) => sql`
+const deleteDevices = makeRun<Batch>("sweep-known-devices")`
     WITH unused AS MATERIALIZED (
       SELECT ${deviceKey} FROM ${unused}
-      WHERE ${unused.lastUsedAt} < ${now}::timestamptz - make_interval(days => ${deviceDays})
-      LIMIT ${batch}),
+      WHERE ${unused.lastUsedAt} < ${"now"}::timestamptz - make_interval(days => ${deviceDays})
+      LIMIT ${"batch"}),
     free AS MATERIALIZED (
       SELECT ${free.personId} FROM ${free} WHERE ${free.personId} IN (SELECT person_id FROM unused)
       FOR UPDATE SKIP LOCKED),
@@ -46,32 +42,22 @@ const deleteDevices = makeRun<Batch>(
     })}
       FROM (SELECT person_id, max(at) AS at FROM forgotten GROUP BY person_id) AS latest
       WHERE ${login.personId} = latest.person_id)
-    SELECT FROM forgotten`,
-  "sweep-known-devices",
-);
+    SELECT FROM forgotten`;
 
 // A row holds an hour, so 25 hours cover the last day.
-const deleteWrongPasswords = makeRun<Batch>(
-  ({ now, batch }) => sql`
+const deleteWrongPasswords = makeRun<Batch>("sweep-wrong-passwords")`
     DELETE FROM ${wrong} WHERE (${wrongKey}) IN (
-      SELECT ${wrongKey} FROM ${wrong} WHERE ${wrong.hour} < ${now}::timestamptz - interval '25 hours' LIMIT ${batch})`,
-  "sweep-wrong-passwords",
-);
+      SELECT ${wrongKey} FROM ${wrong} WHERE ${wrong.hour} < ${"now"}::timestamptz - interval '25 hours'
+        LIMIT ${"batch"})`;
 
 const released = table("userName");
 const counted = table("userNameNumber");
-const forgetUserNames = makeRun<Batch>(
-  ({ now, batch }) => sql`
+const forgetUserNames = makeRun<Batch>("forget-user-names")`
     DELETE FROM ${released} WHERE ${released.hash} = ANY (ARRAY(
-      SELECT hash FROM ${released} WHERE ${released.releasedOn} < ${now}::date - ${userNameDays} LIMIT ${batch}))`,
-  "forget-user-names",
-);
-const forgetNumbers = makeRun<Batch>(
-  ({ now, batch }) => sql`
+      SELECT hash FROM ${released} WHERE ${released.releasedOn} < ${"now"}::date - ${userNameDays} LIMIT ${"batch"}))`;
+const forgetNumbers = makeRun<Batch>("forget-user-name-numbers")`
     DELETE FROM ${counted} WHERE ${counted.hash} = ANY (ARRAY(
-      SELECT hash FROM ${counted} WHERE ${counted.usedOn} < ${now}::date - ${userNameDays} LIMIT ${batch}))`,
-  "forget-user-name-numbers",
-);
+      SELECT hash FROM ${counted} WHERE ${counted.usedOn} < ${"now"}::date - ${userNameDays} LIMIT ${"batch"}))`;
 
 const kinds = [deleteLimits, deleteDevices, deleteWrongPasswords, forgetUserNames, forgetNumbers, sweepTokenBuckets];
 

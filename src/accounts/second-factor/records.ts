@@ -3,7 +3,7 @@ import type { SecondFactorKind } from "../../../generated/prisma/enums.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { type Origin, recordAuditLines } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
-import { checkLimit, makeFind, sql, table } from "../../platform/database/sql.ts";
+import { checkLimit, makeFind, table } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { recordAtHome } from "../record-at-home.ts";
@@ -124,18 +124,17 @@ const code = table("recoveryCode", "code");
 
 type Reset = { personIds: readonly PersonId[]; now: Date };
 
-const deleteUnasked = makeFind<{ personId: PersonId; factors: number }, Reset>(
-  ({ personIds, now }) => sql`
+const deleteUnasked = makeFind<{ personId: PersonId; factors: number }, Reset>("sign-on.deleteUnaskedPasskeys")`
     WITH gone AS (
-      DELETE FROM ${factor} USING ${person} WHERE ${factor.personId} = ANY (${personIds}::uuid[]) AND NOT ${factor.isAsked}
-        AND ${person.id} = ${factor.personId} AND NOT ${holdsAnyRole(person, now)}
+      DELETE FROM ${factor} USING ${person} WHERE ${factor.personId} = ANY (${"personIds"}::uuid[])
+        AND NOT ${factor.isAsked}
+        AND ${person.id} = ${factor.personId} AND NOT ${({ now }) => holdsAnyRole(person, now)}
       RETURNING ${factor.id} AS id, ${factor.personId} AS person_id),
     codes AS (
       DELETE FROM ${code} WHERE ${code.personId} IN (SELECT person_id FROM gone) AND NOT EXISTS (
-        SELECT FROM ${factor} WHERE ${factor.personId} = ${code.personId} AND ${factor.id} NOT IN (SELECT id FROM gone)))
-    SELECT person_id AS "personId", count(*)::int AS factors FROM gone GROUP BY person_id`,
-  "sign-on.deleteUnaskedPasskeys",
-);
+        SELECT FROM ${factor} WHERE ${factor.personId} = ${code.personId} AND ${factor.id} NOT IN (SELECT id
+          FROM gone)))
+    SELECT person_id AS "personId", count(*)::int AS factors FROM gone GROUP BY person_id`;
 
 /**
  * Removes the passkeys that people without a role got by their password alone: who knew the password that staff replace

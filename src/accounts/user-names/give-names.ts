@@ -52,10 +52,11 @@ const claim = table("userName");
 const number = table("userNameNumber");
 
 const reserveNumbers = makeFind<{ base: string; last: number }, { bases: string[]; counts: number[] }>(
-  ({ bases, counts }) => sql`
+  "sign-on.reserveUserNameNumbers",
+)`
     WITH wanted AS MATERIALIZED (
       SELECT given.base, given.count, user_name_hash(given.base) AS hash
-      FROM unnest(${bases}::text[], ${counts}::int[]) AS given (base, count)),
+      FROM unnest(${"bases"}::text[], ${"counts"}::int[]) AS given (base, count)),
     reserved AS (
       ${insert(
         "userNameNumber",
@@ -66,9 +67,7 @@ const reserveNumbers = makeFind<{ base: string; last: number }, { bases: string[
       DO UPDATE SET ${columnNames("userNameNumber", "usedOn")} = CURRENT_DATE,
         ${columnNames("userNameNumber", "last")} = ${number.last} + excluded.${columnNames("userNameNumber", "last")}
       RETURNING ${number.hash} AS hash, ${number.last} AS last)
-    SELECT wanted.base, reserved.last FROM wanted JOIN reserved USING (hash)`,
-  "sign-on.reserveUserNameNumbers",
-);
+    SELECT wanted.base, reserved.last FROM wanted JOIN reserved USING (hash)`;
 
 const claimNames = makeFind<{ personId: PersonId }, Columns>(
   ({ people, names }) => sql`
@@ -140,15 +139,13 @@ const c = table("credential", "c");
 
 // The lock keeps people from being deleted for good meanwhile.
 type Scope = { schoolId: SchoolId | null; people: PersonId[] | null };
-const findUnnamed = makeFind<Row, Scope>(
-  ({ schoolId, people }) => sql`
+const findUnnamed = makeFind<Row, Scope>()`
     SELECT ${p.id} AS "personId", ${p.firstFull} AS "firstFull", ${p.firstCall} AS "firstCall", ${p.last} AS last
     FROM ${p}
-    WHERE (${people}::uuid[] IS NOT NULL OR ${p.homeSchoolId} = ${schoolId}::uuid AND ${p.status} = 'ACTIVE')
-      AND (${people}::uuid[] IS NULL OR ${p.id} = ANY (${people}::uuid[]))
+    WHERE (${"people"}::uuid[] IS NOT NULL OR ${p.homeSchoolId} = ${"schoolId"}::uuid AND ${p.status} = 'ACTIVE')
+      AND (${"people"}::uuid[] IS NULL OR ${p.id} = ANY (${"people"}::uuid[]))
       AND NOT EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id})
-    ORDER BY ${p.sortKey}, ${p.id} FOR KEY SHARE OF p`,
-);
+    ORDER BY ${p.sortKey}, ${p.id} FOR KEY SHARE OF p`;
 
 const listUnnamed = async (tx: Queryable, scope: Scope): Promise<Unnamed[]> =>
   (await findUnnamed(tx, scope)).map((row) => ({ personId: row.personId, name: personNameOf(row) }));

@@ -29,10 +29,9 @@ const m = table("membership", "m");
 const p = table("person", "p");
 const s = table("school", "s");
 
-const findSchool = makeFindOne<ExportedSchool["school"], { schoolId: SchoolId }>(
-  ({ schoolId }) => sql`SELECT ${fields<ExportedSchool["school"]>({ id: s.id, name: s.name, officialId: s.officialId })}
-    FROM ${s} WHERE ${s.id} = ${schoolId}`,
-);
+const findSchool = makeFindOne<ExportedSchool["school"], { schoolId: SchoolId }>()`
+  SELECT ${fields<ExportedSchool["school"]>({ id: s.id, name: s.name, officialId: s.officialId })}
+    FROM ${s} WHERE ${s.id} = ${"schoolId"}`;
 
 const partSize = 500;
 type After = { schoolId: SchoolId; afterKey: string; afterId: string };
@@ -42,13 +41,11 @@ type Row<Item> = { key: string; rowId: string; item: Item };
 const groupId = sql`coalesce(${g.sourceSystemIdentifier}, ${g.id}::text)`;
 const groupJson = sql`'id', ${groupId}, 'name', ${g.name}, 'type', ${g.type}`;
 
-const listGroups = makeFind<Row<ExportedGroup>, After>(
-  ({ schoolId, afterKey, afterId }) => sql`
+const listGroups = makeFind<Row<ExportedGroup>, After>()`
   SELECT ${g.sortKey} AS key, ${g.id} AS "rowId", json_build_object(${groupJson}) AS item FROM ${g}
-  WHERE ${g.schoolId} = ${schoolId} AND (${g.sortKey}, ${g.id}) > (${afterKey}, ${afterId}::uuid)
+  WHERE ${g.schoolId} = ${"schoolId"} AND (${g.sortKey}, ${g.id}) > (${"afterKey"}, ${"afterId"}::uuid)
     AND ${g.status} = 'ACTIVE'
-  ORDER BY ${g.sortKey}, ${g.id} LIMIT ${partSize}`,
-);
+  ORDER BY ${g.sortKey}, ${g.id} LIMIT ${partSize}`;
 
 /** A guest's id and user name are of the home school; people who left are in no roster. */
 const ofHome = (schoolId: Sql, value: Sql) => sql`CASE WHEN ${p.homeSchoolId} = ${schoolId} THEN ${value} END`;

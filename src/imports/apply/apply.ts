@@ -12,7 +12,7 @@ import type { OnProgress } from "../state/progress.ts";
 import { directoryTables, p } from "../difference/tables.ts";
 import { removeStaged } from "../formats/staging.ts";
 import { checkEvent, getState, sendEvent, sendSchoolEvent } from "../state/states.ts";
-import { makeFind, sql, table, type Queryable } from "../../platform/database/sql.ts";
+import { makeFind, table, type Queryable } from "../../platform/database/sql.ts";
 
 /** One transaction per school; applying again continues. Errors: conflict import_*. */
 export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {
@@ -125,12 +125,10 @@ type SchoolImport = { importId: string; schoolId: SchoolId };
 
 const s = table("stagedPerson", "s");
 
-const selectNames = makeFind<{ personId: PersonId; username: string }, SchoolImport>(
-  ({ importId, schoolId }) => sql`
+const selectNames = makeFind<{ personId: PersonId; username: string }, SchoolImport>()`
   SELECT ${p.id} AS "personId", ${s.username} AS username
   FROM ${s} JOIN ${p} ON ${p.homeSchoolId} = ${s.schoolId} AND ${p.sourceSystemIdentifier} = ${s.sourceId}
-  WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId} AND ${s.username} <> '' AND NOT ${s.isDeleted}`,
-);
+  WHERE ${s.importId} = ${"importId"} AND ${s.schoolId} = ${"schoolId"} AND ${s.username} <> '' AND NOT ${s.isDeleted}`;
 
 async function findRosterNames(tx: Queryable, school: SchoolImport): Promise<Map<PersonId, string>> {
   const rows = await selectNames(tx, school);

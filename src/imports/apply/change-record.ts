@@ -67,10 +67,8 @@ const record = (column: "before" | "after") => {
 const [before, after] = [record("before"), record("after")];
 
 const c = table("importChange", "c");
-const countChanges = makeFindOne<{ count: number }, Pick<Values, "importId" | "schoolId">>(
-  ({ importId, schoolId }) => sql`
-  SELECT count(*)::int AS count FROM ${c} WHERE ${c.importId} = ${importId} AND ${c.schoolId} = ${schoolId}`,
-);
+const countChanges = makeFindOne<{ count: number }, Pick<Values, "importId" | "schoolId">>()`
+  SELECT count(*)::int AS count FROM ${c} WHERE ${c.importId} = ${"importId"} AND ${c.schoolId} = ${"schoolId"}`;
 
 /** Records what `write` changes, so that it can be undone. Returns how many people and groups that are. */
 export async function recordChanges(tx: Queryable, values: Values, write: () => Promise<void>): Promise<number> {
@@ -83,8 +81,6 @@ export async function recordChanges(tx: Queryable, values: Values, write: () => 
 const oldest = table("importChange", "oldest");
 
 /** Deletes the records of changes that can no longer be undone; they contain names. */
-export const deleteOldChanges = statement<{ before: Date; batch: number }>(
-  ({ before, batch }) => sql`
+export const deleteOldChanges = statement<{ before: Date; batch: number }>()`
   DELETE FROM ${c} WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM ${oldest} WHERE ${oldest.keepUntil} < ${before} ORDER BY ${oldest.keepUntil} LIMIT ${batch}))`,
-);
+    SELECT ctid FROM ${oldest} WHERE ${oldest.keepUntil} < ${"before"} ORDER BY ${oldest.keepUntil} LIMIT ${"batch"}))`;

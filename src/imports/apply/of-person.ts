@@ -107,11 +107,9 @@ async function findCreation({ prisma }: RecordStore, id: PersonId, ofSchools: ob
 
 const [oldest, gone] = [table("personImport", "oldest"), table("personImport", "gone")];
 
-const deleteOldest = statement<{ before: Date; batch: number }>(
-  ({ before, batch }) => sql`
-  DELETE FROM ${gone} WHERE ${gone.at} < ${before} AND ${gone.id} = ANY (ARRAY(
-    SELECT ${oldest.id} FROM ${oldest} ORDER BY ${oldest.id} LIMIT ${batch}))`,
-);
+const deleteOldest = statement<{ before: Date; batch: number }>()`
+  DELETE FROM ${gone} WHERE ${gone.at} < ${"before"} AND ${gone.id} = ANY (ARRAY(
+    SELECT ${oldest.id} FROM ${oldest} ORDER BY ${oldest.id} LIMIT ${"batch"}))`;
 
 type SweepDeps = { db: Db; clock: Clock; auditDays: number };
 

@@ -4,7 +4,7 @@ import { recordAudit, type Origin, type WrittenEvent } from "../../events/index.
 import type { PrismaDb, Transaction } from "../../platform/database/db.ts";
 import { addDays } from "../../platform/clock.ts";
 import { AppError } from "../../platform/errors.ts";
-import { findRows, run, sql, statement } from "../../platform/database/sql.ts";
+import { findRows, run, statement } from "../../platform/database/sql.ts";
 import { recordCarryOvers, shareSourceIds, writeDifference } from "./steps.ts";
 import { recordChanges } from "./change-record.ts";
 import { changesNothing, countDifference, describeDifference } from "../difference/counts.ts";
@@ -102,12 +102,10 @@ const held = () =>
     "The import would change something unusual at a school. Look at its preview and confirm it.",
   );
 
-const findOthers = statement<{ schoolId: SchoolId }>(
-  ({ schoolId }) => sql`
+const findOthers = statement<{ schoolId: SchoolId }>()`
   SELECT ${planned.id} FROM ${planned} WHERE ${planned.id} IS NOT NULL AND ${planned.change} IS DISTINCT FROM 'created'
     AND (${planned.joins} OR ${planned.leftHome} IS NOT NULL OR ${planned.change} IS NOT NULL AND NOT EXISTS (
-      SELECT FROM ${a} WHERE ${a.personId} = ${planned.id} AND ${a.schoolId} = ${schoolId}))`,
-);
+      SELECT FROM ${a} WHERE ${a.personId} = ${planned.id} AND ${a.schoolId} = ${"schoolId"}))`;
 
 /** Touches people whom apps know through other schools. Returns whether there are any. */
 async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean> {
@@ -116,15 +114,13 @@ async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean>
   return people.length > 0;
 }
 
-const findUnfinished = statement<{ schoolId: SchoolId }>(
-  ({ schoolId }) => sql`
+const findUnfinished = statement<{ schoolId: SchoolId }>()`
   SELECT ${planned.leftHome} AS id, (count(*) FILTER (WHERE ${planned.change} = 'changed'))::int AS "movedAway"
   FROM ${planned} WHERE ${planned.leftHome} IS NOT NULL GROUP BY ${planned.leftHome}
   UNION ALL SELECT DISTINCT ${a.schoolId}, 0 FROM ${planned} JOIN ${a} ON ${a.personId} = ${planned.id}
-    WHERE ${planned.leftHome} IS NOT NULL AND ${a.schoolId} NOT IN (${schoolId}, ${planned.leftHome})
-  UNION ALL SELECT ${schoolId}::uuid, 0 WHERE EXISTS (SELECT FROM ${planned} WHERE ${planned.joins}
-    AND ${planned.id} IS NULL)`,
-);
+    WHERE ${planned.leftHome} IS NOT NULL AND ${a.schoolId} NOT IN (${"schoolId"}, ${planned.leftHome})
+  UNION ALL SELECT ${"schoolId"}::uuid, 0 WHERE EXISTS (SELECT FROM ${planned} WHERE ${planned.joins}
+    AND ${planned.id} IS NULL)`;
 
 /** Applies an import to a school, passes the transaction and the events to `look`, and rolls back. Held imports too. */
 export async function lookAhead<T>(

@@ -82,9 +82,7 @@ const people: Record<PeopleSteps | "leave" | "changeHome" | "leaveHome", Write> 
     ${update("person", "p", { leftAt: values.now, updatedAt: values.now })}
     FROM ${planned} WHERE ${planned.id} = ${p.id} AND ${planned.change} = 'removed' AND ${isKept(values)}`,
   ),
-  endClasses: statement(
-    () => sql`DELETE FROM ${m} USING ${planned}, ${p} WHERE ${hasLeft} AND ${m.personId} = ${planned.id}`,
-  ),
+  endClasses: statement()`DELETE FROM ${m} USING ${planned}, ${p} WHERE ${hasLeft} AND ${m.personId} = ${planned.id}`,
   endOthers: statement(
     ({ schoolId }) => sql`
     DELETE FROM ${a} USING ${planned}, ${p} WHERE ${hasLeft} AND ${a.personId} = ${planned.id}
@@ -143,10 +141,9 @@ const groups: Record<"freeIds" | "create" | "forgetMembers" | "change" | "remove
     ),
   ),
   // A group that comes back has only the members that the files name.
-  forgetMembers: statement(
-    () => sql`DELETE FROM ${m} USING ${plannedGroup}, ${g} WHERE ${plannedGroup.change} IN ('restored', 'carried_over')
+  forgetMembers: statement()`
+    DELETE FROM ${m} USING ${plannedGroup}, ${g} WHERE ${plannedGroup.change} IN ('restored', 'carried_over')
       AND ${g.id} = ${plannedGroup.id} AND ${g.status} <> 'ACTIVE' AND ${m.groupId} = ${g.id}`,
-  ),
   change: statement(
     ({ now }) => sql`
     ${update("group", "g", {
@@ -168,13 +165,10 @@ const groups: Record<"freeIds" | "create" | "forgetMembers" | "change" | "remove
 const isSame = sql`${m.groupId} = ${plannedMembership.groupId} AND ${m.personId} = ${plannedMembership.personId}`;
 
 const memberships: Record<"remove" | "change" | "create", Write> = {
-  remove: statement(
-    () => sql`DELETE FROM ${m} USING ${plannedMembership} WHERE ${plannedMembership.change} = 'removed' AND ${isSame}`,
-  ),
-  change: statement(
-    () => sql`${update("membership", "m", { role: plannedMembership.role })} FROM ${plannedMembership}
+  remove: statement()`
+    DELETE FROM ${m} USING ${plannedMembership} WHERE ${plannedMembership.change} = 'removed' AND ${isSame}`,
+  change: statement()`${update("membership", "m", { role: plannedMembership.role })} FROM ${plannedMembership}
       WHERE ${plannedMembership.change} = 'changed' AND ${isSame}`,
-  ),
   create: statement(({ schoolId }) =>
     insert(
       "membership",
@@ -236,9 +230,7 @@ export const recordCarryOvers = statement<{ importId: string; schoolId: SchoolId
 );
 
 /** Marks people whose id comes from files of several schools. Apps do not see this, so it is no change. */
-export const shareSourceIds = statement<{ schoolId: SchoolId }>(
-  ({ schoolId }) => sql`
+export const shareSourceIds = statement<{ schoolId: SchoolId }>()`
   ${update("person", "p", { sourceIdIsShared: sql`true` })} FROM ${planned}
-  WHERE ${planned.isStaged} AND NOT ${planned.isGone} AND ${planned.id} = ${p.id} AND ${p.homeSchoolId} = ${schoolId}
-    AND ${p.sourceSystemIdentifier} = ${planned.sourceId} AND NOT ${p.sourceIdIsShared}`,
-);
+  WHERE ${planned.isStaged} AND NOT ${planned.isGone} AND ${planned.id} = ${p.id} AND ${p.homeSchoolId} = ${"schoolId"}
+    AND ${p.sourceSystemIdentifier} = ${planned.sourceId} AND NOT ${p.sourceIdIsShared}`;

@@ -13,8 +13,7 @@ const countObject = <Numbers extends object>(from: Sql, numbers: { readonly [Nam
 const person = table("person");
 const group = table("group");
 
-export const countDifference = makeFindOne<Counts, { schoolId: string }>(
-  ({ schoolId }) => sql`SELECT
+export const countDifference = makeFindOne<Counts, { schoolId: string }>()`SELECT
   ${countObject<Counts["people"]>(sql`${planned}`, {
     ...countChanges(planned.change, "created", "changed", "restored", "removed"),
     joined: countWhere(sql`${planned.change} IS NULL AND ${planned.joins} AND ${planned.id} IS NOT NULL`),
@@ -29,11 +28,10 @@ export const countDifference = makeFindOne<Counts, { schoolId: string }>(
     AS memberships,
   json_build_object(
     'people', (SELECT count(*) FROM ${person}
-      WHERE ${person.homeSchoolId} = ${schoolId} AND ${person.status} = 'ACTIVE' AND ${person.leftAt} IS NULL),
+      WHERE ${person.homeSchoolId} = ${"schoolId"} AND ${person.status} = 'ACTIVE' AND ${person.leftAt} IS NULL),
     'groups', (SELECT count(*) FROM ${group}
-      WHERE ${group.schoolId} = ${schoolId} AND ${group.status} = 'ACTIVE')) AS before,
-  (SELECT count(*)::int FROM ${planned} WHERE ${planned.isKept}) AS kept`,
-);
+      WHERE ${group.schoolId} = ${"schoolId"} AND ${group.status} = 'ACTIVE')) AS before,
+  (SELECT count(*)::int FROM ${planned} WHERE ${planned.isKept}) AS kept`;
 
 export const changesNothing = (counts: Counts): boolean =>
   [counts.people, counts.groups, counts.memberships].every((kind) =>

@@ -5,7 +5,7 @@ import type { SchoolPart } from "../state/record.ts";
 import { analyzeGroups, analyzeMemberships, analyzePeople, createTables, planned } from "./tables.ts";
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { findRows, run, sql, statement, table } from "../../platform/database/sql.ts";
+import { findRows, run, statement, table } from "../../platform/database/sql.ts";
 import { findRoles, listHigherHolders, listLastOperators, type Covered, type RoleHolder } from "../../staff/index.ts";
 
 const workFor = (time: string) => `SET LOCAL statement_timeout = '${time}'; SET LOCAL work_mem = '64MB';
@@ -29,15 +29,12 @@ export async function findDifference(tx: Transaction, part: SchoolPart): Promise
 
 const r = table("staffRole", "r");
 
-const findRemovedStaff = statement(
-  () => sql`SELECT DISTINCT ${planned.id} FROM ${planned} JOIN ${r} ON ${r.personId} = ${planned.id}
-    WHERE ${planned.change} = 'removed'`,
-);
-const keep = statement<{ ids: readonly PersonId[] }>(
-  ({ ids }) => sql`
+const findRemovedStaff = statement()`
+  SELECT DISTINCT ${planned.id} FROM ${planned} JOIN ${r} ON ${r.personId} = ${planned.id}
+    WHERE ${planned.change} = 'removed'`;
+const keep = statement<{ ids: readonly PersonId[] }>()`
   UPDATE ${planned} SET change = NULL, is_kept = true WHERE ${planned.change} = 'removed'
-    AND ${planned.id} = ANY (${ids}::uuid[])`,
-);
+    AND ${planned.id} = ANY (${"ids"}::uuid[])`;
 
 /** Keeps people from removal if their staff role exceeds an actor's, and the last operators. */
 async function keepStaff(tx: Transaction, { importId, appliedBy, schools, now }: SchoolPart): Promise<void> {

@@ -99,15 +99,13 @@ const insertEnding = statement<Ending>((values) =>
   ),
 );
 
-const markCarriedOver = statement<Ending>(
-  (values) => sql`
+const markCarriedOver = statement<Ending>()`
   UPDATE ${plannedGroup} SET ends_otherwise = true FROM ${g}
   WHERE ${plannedGroup.change} = 'carried_over' AND ${g.id} = ${plannedGroup.id} AND (
     EXISTS (SELECT FROM ${taker} WHERE ${taker.change} = 'carried_over' AND ${taker.id} <> ${plannedGroup.id}
       AND ${taker.sourceId} = ${g.sourceSystemIdentifier})
-    OR ${endsUnnamed(values)} AND NOT EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${values.importId}
-      AND ${s.schoolId} = ${values.schoolId} AND ${s.sourceId} = ${g.sourceSystemIdentifier} AND NOT ${s.isDeleted}))`,
-);
+    OR ${endsUnnamed} AND NOT EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${"importId"}
+      AND ${s.schoolId} = ${"schoolId"} AND ${s.sourceId} = ${g.sourceSystemIdentifier} AND NOT ${s.isDeleted}))`;
 
 /** The files list all groups of the types that they speak of, at least those of the people whom they list. */
 const listsGroups = ({ mode, speaksOf }: SchoolPart) => mode === "BULK" && speaksOf.includes("GROUP");

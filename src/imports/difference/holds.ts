@@ -40,8 +40,7 @@ const namesWhere = (where: Sql) =>
   sql`(SELECT coalesce(array_agg(name ORDER BY natural_key, name), '{}') FROM losing WHERE ${where})`;
 
 /** Pupils stay in a class that is carried over; those who move together into one other class move up. */
-const findUnusual = makeFindOne<Found, Pick<SchoolPart, "importId" | "schoolId">>(
-  ({ importId, schoolId }) => sql`
+const findUnusual = makeFindOne<Found, Pick<SchoolPart, "importId" | "schoolId">>()`
   WITH pupils AS (
     SELECT ${m.groupId}, ${m.personId}, ${plannedMembership.change} IS DISTINCT FROM 'removed'
       AND ${plannedGroup.change} IS DISTINCT FROM 'removed'
@@ -50,7 +49,7 @@ const findUnusual = makeFindOne<Found, Pick<SchoolPart, "importId" | "schoolId">
     LEFT JOIN ${plannedGroup} ON ${plannedGroup.id} = ${m.groupId} LEFT JOIN ${planned} ON ${planned.id} = ${m.personId}
     LEFT JOIN ${plannedMembership} ON ${plannedMembership.groupId} = ${m.groupId}
       AND ${plannedMembership.personId} = ${m.personId}
-    WHERE ${g.schoolId} = ${schoolId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE'
+    WHERE ${g.schoolId} = ${"schoolId"} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE'
       AND ${p.leftAt} IS NULL AND ${m.role} = 'STUDENT'),
   sizes AS (
     SELECT group_id, count(*) AS pupils, count(*) FILTER (WHERE stays) AS stay FROM pupils GROUP BY 1
@@ -76,11 +75,11 @@ const findUnusual = makeFindOne<Found, Pick<SchoolPart, "importId" | "schoolId">
     FROM ${planned} JOIN ${p} ON ${p.id} = ${planned.id} WHERE ${planned.isStaged} AND NOT ${planned.isGone}),
   other AS (
     SELECT coalesce(${school.name}, ${record.otherSchool}) AS name
-    FROM ${record} LEFT JOIN ${school} ON ${school.id} = ${record.otherSchoolId} AND ${school.id} <> ${schoolId}
-    WHERE ${record.id} = ${importId} AND coalesce(${school.id}::text, ${record.otherSchool}) IS NOT NULL),
+    FROM ${record} LEFT JOIN ${school} ON ${school.id} = ${record.otherSchoolId} AND ${school.id} <> ${"schoolId"}
+    WHERE ${record.id} = ${"importId"} AND coalesce(${school.id}::text, ${record.otherSchool}) IS NOT NULL),
   roles AS (
     SELECT ${p.role} FROM ${p} LEFT JOIN ${planned} ON ${planned.id} = ${p.id}
-    WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL AND ${p.status} = 'ACTIVE'
+    WHERE ${p.homeSchoolId} = ${"schoolId"} AND ${p.sourceSystemIdentifier} IS NOT NULL AND ${p.status} = 'ACTIVE'
       AND ${p.leftAt} IS NULL
     GROUP BY ${p.role} HAVING count(*) >= ${few.people}::int AND bool_and(${leaves} IS TRUE))
   SELECT EXISTS (SELECT FROM roles) AS "wholeRole", people.matched, people.renamed,
@@ -88,10 +87,9 @@ const findUnusual = makeFindOne<Found, Pick<SchoolPart, "importId" | "schoolId">
     ${namesWhere(sql`NOT is_empty`)} AS left, ${namesWhere(sql`is_empty`)} AS ended,
     (SELECT name FROM other) AS "otherSchool",
     CASE WHEN EXISTS (SELECT FROM other) THEN (
-      SELECT count(*)::int FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId})
+      SELECT count(*)::int FROM ${s} WHERE ${s.importId} = ${"importId"} AND ${s.schoolId} = ${"schoolId"})
         ELSE 0 END AS "inFile"
-  FROM people`,
-);
+  FROM people`;
 
 /** What is unusual about the difference. Nothing is for a share of 1 or more. Units: share from 0 to 1. */
 export async function findHolds(

@@ -138,28 +138,25 @@ type Page = {
   limit: number;
 };
 
-export const listPeopleOfImport = makeFind<PersonOfImport, Page>(
-  ({ schoolId, kind, leavesGroup, words, sortKey, key, limit }) => sql`
-  WITH ${listing(schoolId)}
+export const listPeopleOfImport = makeFind<PersonOfImport, Page>()`
+  WITH ${({ schoolId }) => listing(schoolId)}
   SELECT id, kinds, "sourceSystemIdentifier", before, after, "losesAccess", "sortKey", key FROM listed
-  WHERE cardinality(kinds) > 0 AND (${kind}::text IS NULL OR ${kind}::text = ANY (kinds))
-    AND (${leavesGroup}::uuid IS NULL OR EXISTS (
-        SELECT FROM before WHERE before.person_id = listed.id AND before.group_id = ${leavesGroup}::uuid)
+  WHERE cardinality(kinds) > 0 AND (${"kind"}::text IS NULL OR ${"kind"}::text = ANY (kinds))
+    AND (${"leavesGroup"}::uuid IS NULL OR EXISTS (
+        SELECT FROM before WHERE before.person_id = listed.id AND before.group_id = ${"leavesGroup"}::uuid)
       AND (after IS NULL OR NOT EXISTS (
-        SELECT FROM after WHERE after.person_id = listed.id AND after.group_id = ${leavesGroup}::uuid)))
-    AND (${words}::text[] IS NULL OR NOT EXISTS (
-      SELECT FROM unnest(${words}::text[]) AS word
+        SELECT FROM after WHERE after.person_id = listed.id AND after.group_id = ${"leavesGroup"}::uuid)))
+    AND (${"words"}::text[] IS NULL OR NOT EXISTS (
+      SELECT FROM unnest(${"words"}::text[]) AS word
         WHERE position(${searched(sql`word`)} IN ${searched(sql`text`)}) = 0))
-    AND (${key}::text IS NULL
-      OR ("sortKey" COLLATE "C", key COLLATE "C") > (${sortKey}::text COLLATE "C", ${key}::text COLLATE "C"))
-  ORDER BY "sortKey" COLLATE "C", key COLLATE "C" LIMIT ${limit}`,
-);
+    AND (${"key"}::text IS NULL
+      OR ("sortKey" COLLATE "C", key COLLATE "C") > (${"sortKey"}::text COLLATE "C", ${"key"}::text COLLATE "C"))
+  ORDER BY "sortKey" COLLATE "C", key COLLATE "C" LIMIT ${"limit"}`;
 
 const countKind = (kind: PersonKind) => sql`(SELECT count(*)::int FROM listed WHERE ${literal(kind)} = ANY (kinds))`;
 
-export const countLists = makeFindOne<ListCounts, { schoolId: SchoolId }>(
-  ({ schoolId }) => sql`
-  WITH ${listing(schoolId)}
+export const countLists = makeFindOne<ListCounts, { schoolId: SchoolId }>()`
+  WITH ${({ schoolId }) => listing(schoolId)}
   SELECT ${fields<ListCounts>({
     renamed: countKind("RENAMED"),
     classesChanged: countKind("CLASSES_CHANGED"),
@@ -169,5 +166,4 @@ export const countLists = makeFindOne<ListCounts, { schoolId: SchoolId }>(
       SELECT count(DISTINCT before.group_id)::int FROM before LEFT JOIN after USING (group_id, person_id)
       WHERE before.type = 'KLASSE' AND (after.type IS NULL
         OR before.person_id IN (SELECT ${planned.id} FROM ${planned} WHERE ${leaves})))`,
-  })}`,
-);
+  })}`;

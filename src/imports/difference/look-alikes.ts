@@ -19,25 +19,21 @@ const joinRoster = sql`LEFT JOIN (
 const members = sql`(SELECT count(*)::int FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
   WHERE ${m.groupId} = ${g.id} AND ${p.status} = 'ACTIVE')`;
 
-const selectNew = makeFind<RosterGroup & Typed>(
-  () => sql`
+const selectNew = makeFind<RosterGroup & Typed>()`
   SELECT ${plannedGroup.name}, ${plannedGroup.type}, ${plannedGroup.sourceId} AS "sourceSystemIdentifier",
     ${membersOfRoster} AS members
   FROM ${plannedGroup} ${joinRoster}
     WHERE ${plannedGroup.change} = 'created' ORDER BY ${naturalKey(plannedGroup.sortKey)} COLLATE "C",
-      ${plannedGroup.sourceId} COLLATE "C"`,
-);
+      ${plannedGroup.sourceId} COLLATE "C"`;
 
 // A group that the files know by its own id is a different one.
-const selectExisting = makeFind<ExistingGroup & Typed, { schoolId: SchoolId }>(
-  ({ schoolId }) => sql`
+const selectExisting = makeFind<ExistingGroup & Typed, { schoolId: SchoolId }>()`
   SELECT ${g.id} AS "groupId", ${g.name}, ${g.type}, ${g.sourceSystemIdentifier} AS "sourceSystemIdentifier",
     ${members} AS members
   FROM ${g} LEFT JOIN ${plannedGroup} ON ${plannedGroup.id} = ${g.id}
-  WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND (${plannedGroup.id} IS NULL
+  WHERE ${g.schoolId} = ${"schoolId"} AND ${g.status} = 'ACTIVE' AND (${plannedGroup.id} IS NULL
     OR ${plannedGroup.change} = 'removed')
-  ORDER BY ${g.naturalKey}, ${g.id}`,
-);
+  ORDER BY ${g.naturalKey}, ${g.id}`;
 
 export const foldGroupName = (name: string): string =>
   foldText(name)
@@ -68,12 +64,11 @@ export type GroupMove = {
   endsOtherwise: boolean | null;
 };
 
-export const listGroupMoves = makeFind<GroupMove, { schoolId: SchoolId }>(
-  ({ schoolId }) => sql`
+export const listGroupMoves = makeFind<GroupMove, { schoolId: SchoolId }>()`
   WITH pupils AS (
     SELECT ${m.groupId} AS from_id, ${m.personId} AS person_id
     FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId} JOIN ${p} ON ${p.id} = ${m.personId}
-    WHERE ${g.schoolId} = ${schoolId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE'
+    WHERE ${g.schoolId} = ${"schoolId"} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE'
       AND ${m.role} = 'STUDENT'),
   moves AS (
     SELECT pupils.from_id, ${plannedMembership.groupId} AS to_id, count(*)::int AS moving
@@ -99,8 +94,7 @@ export const listGroupMoves = makeFind<GroupMove, { schoolId: SchoolId }>(
   FROM most JOIN sizes ON sizes.from_id = most.from_id AND most.moving * 2 > sizes.pupils
   JOIN ${g} ON ${g.id} = most.from_id JOIN ${plannedGroup} ON ${plannedGroup.id} = most.to_id ${joinRoster}
   WHERE ${plannedGroup.id} <> ${g.id} OR ${plannedGroup.change} = 'carried_over'
-  ORDER BY ${g.naturalKey}, ${g.id}`,
-);
+  ORDER BY ${g.naturalKey}, ${g.id}`;
 
 type OfImport = { importId: string; schoolId: SchoolId };
 const o = table("groupCarryOver", "o");
@@ -109,8 +103,7 @@ const c = table("importChange", "c");
 
 // The recorded change has the name of before; it is gone when the import can no longer be undone.
 /** The groups that an applied import carried over. */
-export const listCarriedOver = makeFind<GroupMove, OfImport>(
-  ({ importId, schoolId }) => sql`
+export const listCarriedOver = makeFind<GroupMove, OfImport>()`
   SELECT ${fields<GroupMove>({
     from: sql`json_build_object('groupId', ${g.id}, 'name', coalesce(${c.before} ->> 'name', ${o.previousSourceId}),
       'sourceSystemIdentifier', ${o.previousSourceId}, 'members', ${members})`,
@@ -122,7 +115,6 @@ export const listCarriedOver = makeFind<GroupMove, OfImport>(
   })}
   FROM ${part} JOIN ${o} ON ${o.schoolId} = ${part.schoolId} AND ${o.at} = ${part.appliedAt}
   JOIN ${g} ON ${g.schoolId} = ${o.schoolId} AND ${g.sourceSystemIdentifier} = ${o.sourceId}
-  LEFT JOIN ${c} ON ${c.importId} = ${importId} AND ${c.subjectId} = ${g.id}
-  WHERE ${part.importId} = ${importId} AND ${part.schoolId} = ${schoolId}
-  ORDER BY ${g.naturalKey}, ${g.id}`,
-);
+  LEFT JOIN ${c} ON ${c.importId} = ${"importId"} AND ${c.subjectId} = ${g.id}
+  WHERE ${part.importId} = ${"importId"} AND ${part.schoolId} = ${"schoolId"}
+  ORDER BY ${g.naturalKey}, ${g.id}`;

@@ -110,9 +110,8 @@ export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void>
   if (part.schools.length > 1) await run(tx, insertLeavers, part);
 }
 
-const findAmbiguous = statement<Omit<Values, "now" | "speaksOf">>(
-  (values) => sql`${selectAmbiguous(values, sql`${s.schoolId} = ${values.schoolId}`)} LIMIT 1`,
-);
+const findAmbiguous = statement<Omit<Values, "now" | "speaksOf">>()`
+  ${(values) => selectAmbiguous(values, sql`${s.schoolId} = ${values.schoolId}`)} LIMIT 1`;
 
 async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
   const [ambiguous] = await findRows(tx, findAmbiguous, part);
@@ -154,23 +153,19 @@ const insertMissing = statement<Missing>(({ importId, schoolId, schools, role })
 const gone = importPerson.as("gone");
 
 /** A removed person who is also at a school outside the files stays; their longest such school becomes the home. */
-const setNextHomes = statement<Pick<Values, "schools">>(
-  ({ schools }) => sql`
+const setNextHomes = statement<Pick<Values, "schools">>()`
   UPDATE ${planned} SET change = NULL, leaves = true, next_home = other.school_id
   FROM (
     SELECT DISTINCT ON (${a.personId}) ${a.personId}, ${a.schoolId}
     FROM ${gone} JOIN ${a} ON ${a.personId} = ${gone.id}
-    WHERE ${gone.change} = 'removed' AND ${a.schoolId} NOT IN (SELECT unnest(${schools}::uuid[]))
+    WHERE ${gone.change} = 'removed' AND ${a.schoolId} NOT IN (SELECT unnest(${"schools"}::uuid[]))
     ORDER BY ${a.personId}, ${a.id}) AS other
-  WHERE ${planned.id} = other.person_id AND ${planned.change} = 'removed'`,
-);
+  WHERE ${planned.id} = other.person_id AND ${planned.change} = 'removed'`;
 
 /** People who already left are not changed. */
-const keepLeft = statement(
-  () => sql`
+const keepLeft = statement()`
   UPDATE ${planned} SET change = NULL FROM ${p} WHERE ${planned.change} = 'removed' AND ${p.id} = ${planned.id}
-    AND ${p.leftAt} IS NOT NULL`,
-);
+    AND ${p.leftAt} IS NOT NULL`;
 
 /** Files list all schools of the people in them, so a guest who is missing here leaves. */
 const insertLeavers = statement<Omit<Values, "now" | "speaksOf">>(({ importId, schoolId, schools }) =>

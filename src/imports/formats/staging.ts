@@ -191,16 +191,12 @@ export const staged = {
 export const makeDeletion = <Values extends { importId: string }>(
   from: Table<"importId">,
   where: (values: Parameters<Values>) => Sql,
-) =>
-  makeRun<Values>(
-    (values) => sql`DELETE FROM ${from} WHERE ${from.importId} = ${values.importId} AND ${where(values)}`,
-  );
+) => makeRun<Values>()`DELETE FROM ${from} WHERE ${from.importId} = ${"importId"} AND ${where}`;
 
-const deletions = stagedTables.map((rows) =>
-  statement<{ importId: string; batch: number }>(
-    ({ importId, batch }) => sql`DELETE FROM ${rows} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${rows} WHERE ${rows.importId} = ${importId} LIMIT ${batch}))`,
-  ),
+const deletions = stagedTables.map(
+  (rows) =>
+    statement<{ importId: string; batch: number }>()`DELETE FROM ${rows} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${rows} WHERE ${rows.importId} = ${"importId"} LIMIT ${"batch"}))`,
 );
 
 export async function removeStaged(db: Pick<Db, "pool">, importId: string, signal = never): Promise<void> {

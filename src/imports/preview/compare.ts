@@ -28,9 +28,8 @@ import type { NewImport } from "./begin.ts";
 
 type Comparison = { id: ImportId; schools: readonly SchoolId[]; holdShare: number; now: Date; isAgain?: boolean };
 
-const findVersion = makeFindOne<{ version: string }, { schoolId: SchoolId }>(
-  ({ schoolId }) => sql`SELECT ${versionOfSchool(schoolId)}::text AS version`,
-);
+const findVersion = makeFindOne<{ version: string }, { schoolId: SchoolId }>()`
+  SELECT ${({ schoolId }) => versionOfSchool(schoolId)}::text AS version`;
 
 export async function compareImport(
   db: PrismaDb,
@@ -106,18 +105,16 @@ export const setMoves = makeRun<{
   schoolId: string;
   from: readonly string[];
   to: readonly string[];
-}>(
-  ({ importId, schoolId, from, to }) => sql`
+}>()`
   ${update("stagedGroup", "g", { previousSourceId: sql`move.previous` })}
-  FROM unnest(${from}::text[], ${to}::text[]) AS move (previous, next)
-  WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.schoolId} = ${schoolId} AND ${stagedGroup.sourceId} = move.next
-    AND NOT ${stagedGroup.isDeleted}`,
-);
+  FROM unnest(${"from"}::text[], ${"to"}::text[]) AS move (previous, next)
+  WHERE ${stagedGroup.importId} = ${"importId"} AND ${stagedGroup.schoolId} = ${"schoolId"}
+    AND ${stagedGroup.sourceId} = move.next
+    AND NOT ${stagedGroup.isDeleted}`;
 
-const countCarriedOver = makeRun<{ importId: string }>(
-  ({ importId }) => sql`
-  SELECT FROM ${stagedGroup} WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.previousSourceId} IS NOT NULL LIMIT 1`,
-);
+const countCarriedOver = makeRun<{ importId: string }>()`
+  SELECT FROM ${stagedGroup} WHERE ${stagedGroup.importId} = ${"importId"}
+    AND ${stagedGroup.previousSourceId} IS NOT NULL LIMIT 1`;
 
 /** Of several classes that become one, that of most pupils goes on; none takes the place of a class that stays. */
 function chooseMoves(moves: readonly GroupMove[]): GroupMove[] {

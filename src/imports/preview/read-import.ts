@@ -2,7 +2,7 @@ import type { Origin } from "../../events/index.ts";
 import type { PrismaDb, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { withInterruptibleTransaction } from "../../platform/database/interrupt.ts";
-import { makeFindOne, sql, table } from "../../platform/database/sql.ts";
+import { makeFindOne, table } from "../../platform/database/sql.ts";
 import { checkStaged, dropSkipped } from "./check.ts";
 import { setFaultyRowsAside } from "../rows/faulty-rows.ts";
 import { longWork } from "../difference/difference.ts";
@@ -158,12 +158,10 @@ async function readFormat(request: Planned, rest: Omit<ReadContext, "onBytes">):
 }
 
 const stagedGroup = table("stagedGroup", "g");
-const countMissing = makeFindOne<{ count: number }, { importId: string; sourceIds: readonly string[] }>(
-  ({ importId, sourceIds }) => sql`
-  SELECT count(*)::int AS count FROM unnest(${sourceIds}::text[]) AS request (id)
+const countMissing = makeFindOne<{ count: number }, { importId: string; sourceIds: readonly string[] }>()`
+  SELECT count(*)::int AS count FROM unnest(${"sourceIds"}::text[]) AS request (id)
   WHERE NOT EXISTS (SELECT FROM ${stagedGroup}
-    WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.sourceId} = request.id)`,
-);
+    WHERE ${stagedGroup.importId} = ${"importId"} AND ${stagedGroup.sourceId} = request.id)`;
 
 async function checkCarryOvers(
   tx: Transaction,

@@ -91,11 +91,9 @@ export const joinGroups = (
   );
 
 const stagedGroup = table("stagedGroup", "s");
-const clearMoves = makeRun<{ importId: string; schoolId: string }>(
-  ({ importId, schoolId }) => sql`
+const clearMoves = makeRun<{ importId: string; schoolId: string }>()`
   ${update("stagedGroup", "s", { previousSourceId: sql`NULL` })}
-  WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.schoolId} = ${schoolId}`,
-);
+  WHERE ${stagedGroup.importId} = ${"importId"} AND ${stagedGroup.schoolId} = ${"schoolId"}`;
 
 /** `moves` are source ids of the current group and of the roster's group. */
 type MoveRequest = Request & { schoolYear: string; moves: readonly { from: string; to: string }[] };

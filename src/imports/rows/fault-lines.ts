@@ -16,12 +16,10 @@ const pieceLength = 600;
 const before = 200;
 
 const e = table("importError", "e");
-const setTexts = statement<{ importId: string; rows: readonly number[]; texts: readonly string[] }>(
-  ({ importId, rows, texts }) => sql`
+const setTexts = statement<{ importId: string; rows: readonly number[]; texts: readonly string[] }>()`
   ${update("importError", "e", { lineText: sql`line.text` })}
-  FROM unnest(${rows}::int[], ${texts}::text[]) AS line (row, text)
-  WHERE ${e.importId} = ${importId} AND ${e.row} = line.row`,
-);
+  FROM unnest(${"rows"}::int[], ${"texts"}::text[]) AS line (row, text)
+  WHERE ${e.importId} = ${"importId"} AND ${e.row} = line.row`;
 
 /** Of a long line the part around the fault, of a multi-line record the first line. */
 export async function keepFaultLines(

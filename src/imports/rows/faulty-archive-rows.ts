@@ -26,23 +26,20 @@ const staged = (importId: Part) => sql`(
 const isOfStaged = sql`s.file = ${e.file} AND s.line = ${e.line}`;
 
 // A fault with a record was found while a row was read, so that it is that row's even where the row was skipped.
-const findOtherFaults = statement<OfImport>(
-  ({ importId }) => sql`
-  SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND (${e.code} = 'carried_over_twice' OR ${e.file} <> ALL (${files}))
-  UNION ALL SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND ${e.record} IS NULL
-    AND NOT EXISTS (SELECT FROM ${staged(importId)} WHERE ${isOfStaged})
-  UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${p} WHERE ${p.importId} = ${importId} AND ${p.line} NOT IN (
-    SELECT ${e.line} FROM ${e} WHERE ${e.importId} = ${importId} AND ${e.file} = ${names.users}))
-  LIMIT 1`,
-);
+const findOtherFaults = statement<OfImport>()`
+  SELECT FROM ${e} WHERE ${e.importId} = ${"importId"} AND (${e.code} = 'carried_over_twice'
+    OR ${e.file} <> ALL (${files}))
+  UNION ALL SELECT FROM ${e} WHERE ${e.importId} = ${"importId"} AND ${e.record} IS NULL
+    AND NOT EXISTS (SELECT FROM ${({ importId }) => staged(importId)} WHERE ${isOfStaged})
+  UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${p} WHERE ${p.importId} = ${"importId"} AND ${p.line} NOT IN (
+    SELECT ${e.line} FROM ${e} WHERE ${e.importId} = ${"importId"} AND ${e.file} = ${names.users}))
+  LIMIT 1`;
 
-const numberRows = statement<OfImport>(
-  ({ importId }) => sql`
+const numberRows = statement<OfImport>()`
   ${update("importError", "e", { record: sql`numbered.number` })} FROM (
     SELECT ${e.row}, dense_rank() OVER (ORDER BY array_position(${files}, ${e.file}), ${e.line}) AS number
-    FROM ${e} WHERE ${e.importId} = ${importId}) AS numbered
-  WHERE ${e.importId} = ${importId} AND ${e.row} = numbered.row`,
-);
+    FROM ${e} WHERE ${e.importId} = ${"importId"}) AS numbered
+  WHERE ${e.importId} = ${"importId"} AND ${e.row} = numbered.row`;
 
 // The id in a row with too few or too many fields may be another value.
 const insertFaulty = statement<OfImport>(({ importId }) =>
@@ -66,20 +63,19 @@ const insertFaulty = statement<OfImport>(({ importId }) =>
 
 const isOfUser = sql`${fileOf} IN (${names.users}, ${names.roles})`;
 
-const nameGroups = statement<OfImport>(
-  ({ importId }) => sql`
+const nameGroups = statement<OfImport>()`
   ${update("importFaultyRow", "f", { groupSourceIds: sql`named.ids` })} FROM (
     SELECT of_row.line, array_agg(DISTINCT one.id) AS ids
     FROM (
       SELECT ${f.line} AS line, ${m.groupSourceId} AS id FROM ${f}
-        JOIN ${m} ON ${m.importId} = ${importId} AND ${m.personSourceId} = ${userOf}
-        WHERE ${f.importId} = ${importId} AND ${isOfUser}
-      UNION ALL SELECT ${f.line}, ${classOf} FROM ${f} WHERE ${f.importId} = ${importId} AND NOT (${isOfUser})) AS of_row
-    LEFT JOIN ${g} ON ${g.importId} = ${importId} AND ${g.sourceId} = of_row.id,
+        JOIN ${m} ON ${m.importId} = ${"importId"} AND ${m.personSourceId} = ${userOf}
+        WHERE ${f.importId} = ${"importId"} AND ${isOfUser}
+      UNION ALL SELECT ${f.line}, ${classOf} FROM ${f} WHERE ${f.importId} = ${"importId"}
+        AND NOT (${isOfUser})) AS of_row
+    LEFT JOIN ${g} ON ${g.importId} = ${"importId"} AND ${g.sourceId} = of_row.id,
       unnest(ARRAY[of_row.id, ${g.previousSourceId}]) AS one (id)
     WHERE one.id <> '' GROUP BY 1) AS named
-  WHERE ${f.importId} = ${importId} AND ${f.line} = named.line`,
-);
+  WHERE ${f.importId} = ${"importId"} AND ${f.line} = named.line`;
 
 const ofRows = (importId: Part, what: Sql, where: Sql) =>
   sql`(SELECT ${what} FROM ${f} WHERE ${f.importId} = ${importId} AND ${where})`;
@@ -96,12 +92,10 @@ const deleteRows = [
 
 /** SQL: deletes rows and counts their lines; people of several schools have a row for each. */
 const deleteAndCount = (from: Table<"importId" | "line">, where: (importId: Part) => Sql) =>
-  makeFindOne<{ count: number }, OfImport>(
-    ({ importId }) => sql`
-    WITH gone AS (DELETE FROM ${from} WHERE ${from.importId} = ${importId} AND (${where(importId)})
+  makeFindOne<{ count: number }, OfImport>()`
+    WITH gone AS (DELETE FROM ${from} WHERE ${from.importId} = ${"importId"} AND (${({ importId }) => where(importId)})
       RETURNING ${from.line} AS line)
-    SELECT count(DISTINCT line)::int AS count FROM gone`,
-  );
+    SELECT count(DISTINCT line)::int AS count FROM gone`;
 const deleteDependent = [
   deleteAndCount(m, (id) => sql`${m.personSourceId} IN ${users(id)} OR ${m.groupSourceId} IN ${groups(id)}`),
   deleteAndCount(r, (id) => sql`${r.personSourceId} IN ${users(id)}`),

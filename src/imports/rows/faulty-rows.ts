@@ -33,24 +33,21 @@ const isTwin = sql`${twin.sourceId} = ${p.sourceId} AND ${p.sourceId} <> '' AND 
 const twins = (importId: Part) => sql`SELECT FROM ${twin} WHERE ${twin.importId} = ${importId} AND ${isTwin}`;
 
 // Faults that show in all records together have the place of the record.
-const numberErrors = statement<OfImport>(
-  ({ importId }) => sql`
+const numberErrors = statement<OfImport>()`
   ${update("importError", "e", { record: p.record })} FROM ${p}
-  WHERE ${e.importId} = ${importId} AND ${e.record} IS NULL AND ${p.importId} = ${importId} AND ${p.record} IS NOT NULL
-    AND (${p.line}, ${p.column}) = (${e.line}, ${e.column})`,
-);
+  WHERE ${e.importId} = ${"importId"} AND ${e.record} IS NULL AND ${p.importId} = ${"importId"}
+    AND ${p.record} IS NOT NULL
+    AND (${p.line}, ${p.column}) = (${e.line}, ${e.column})`;
 
 /** Faults that leave nothing to leave out: of the whole file, of a row that cannot be cut out, or of every row. */
-const findOtherFaults = statement<OfImport>(
-  ({ importId }) => sql`
-  SELECT FROM ${e} WHERE ${e.importId} = ${importId} AND (${e.code} IN ('too_many_groups', 'carried_over_twice')
+const findOtherFaults = statement<OfImport>()`
+  SELECT FROM ${e} WHERE ${e.importId} = ${"importId"} AND (${e.code} IN ('too_many_groups', 'carried_over_twice')
     OR NOT EXISTS (SELECT FROM ${p}
-      WHERE ${p.importId} = ${importId} AND ${isAt} AND ${p.fields} IS NOT NULL))
+      WHERE ${p.importId} = ${"importId"} AND ${isAt} AND ${p.fields} IS NOT NULL))
   UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${p}
-    WHERE ${p.importId} = ${importId} AND ${isPerson(p)}
-      AND NOT EXISTS (${errorsAt(importId)}) AND NOT EXISTS (${twins(importId)}))
-  LIMIT 1`,
-);
+    WHERE ${p.importId} = ${"importId"} AND ${isPerson(p)}
+      AND NOT EXISTS (${({ importId }) => errorsAt(importId)}) AND NOT EXISTS (${({ importId }) => twins(importId)}))
+  LIMIT 1`;
 
 // Of two different rows with one id, either may be the wrong one.
 const insertTwins = statement<OfImport>(({ importId }) =>
@@ -105,10 +102,9 @@ const insertFaulty = statement<OfImport>(({ importId }) =>
 
 const faultyLines = (importId: Part) => sql`(SELECT ${f.line} FROM ${f} WHERE ${f.importId} = ${importId})`;
 
-const deleteMembers = makeRun<OfImport>(
-  ({ importId }) => sql`DELETE FROM ${m} USING ${p} WHERE ${m.importId} = ${importId} AND ${p.importId} = ${importId}
-    AND ${isMemberAt} AND ${numberOf(p)} IN ${faultyLines(importId)}`,
-);
+const deleteMembers = makeRun<OfImport>()`
+  DELETE FROM ${m} USING ${p} WHERE ${m.importId} = ${"importId"} AND ${p.importId} = ${"importId"}
+    AND ${isMemberAt} AND ${numberOf(p)} IN ${({ importId }) => faultyLines(importId)}`;
 const removals = [
   deleteMembers,
   makeDeletion<OfImport>(p, ({ importId }) => sql`${numberOf(p)} IN ${faultyLines(importId)}`),
@@ -119,12 +115,10 @@ const removals = [
 ];
 
 const makeCount = (countReadable: (importId: Part) => Sql) =>
-  makeFindOne<RowCounts, OfImport>(
-    ({ importId }) => sql`
-    SELECT ${countReadable(importId)} AS readable,
+  makeFindOne<RowCounts, OfImport>()`
+    SELECT ${({ importId }) => countReadable(importId)} AS readable,
       count(*)::int AS faulty, (count(*) FILTER (WHERE ${f.sourceId} IS NULL))::int AS "withoutId"
-    FROM ${f} WHERE ${f.importId} = ${importId}`,
-  );
+    FROM ${f} WHERE ${f.importId} = ${"importId"}`;
 const count = makeCount(
   (importId) => sql`(SELECT count(DISTINCT ${numberOf(p)})::int FROM ${p}
     WHERE ${p.importId} = ${importId} AND ${isPerson(p)})`,

@@ -147,14 +147,11 @@ const all = (values: Parameters<Values>): Sql =>
 
 type Page = { skip: number; limit: number };
 
-const select = makeFind<ImportWarning, Values & Page>(
-  (values) => sql`
-  SELECT kind, file, line, name, detail FROM (${all(values)}) AS warning
-  ORDER BY place, line, name COLLATE "C", detail COLLATE "C" LIMIT ${values.limit} OFFSET ${values.skip}`,
-);
-const count = makeFindOne<{ count: number }, Values>(
-  (values) => sql`SELECT count(*)::int AS count FROM (${all(values)}) AS warning`,
-);
+const select = makeFind<ImportWarning, Values & Page>()`
+  SELECT kind, file, line, name, detail FROM (${all}) AS warning
+  ORDER BY place, line, name COLLATE "C", detail COLLATE "C" LIMIT ${"limit"} OFFSET ${"skip"}`;
+const count = makeFindOne<{ count: number }, Values>()`
+  SELECT count(*)::int AS count FROM (${all}) AS warning`;
 
 function valuesOf({ id: importId, format, mode, fileName }: Subject): Values {
   const [personFile, groupFile] = format === "ONEROSTER" ? ["users.csv", "classes.csv"] : [fileName, fileName];

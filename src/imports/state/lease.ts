@@ -31,9 +31,7 @@ const isFree = (lease: typeof i) => sql`(${lease.leaseUntil} IS NULL OR ${lease.
 
 type OfImport = { importId: string };
 
-const lockImport = statement<OfImport>(
-  ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} FOR NO KEY UPDATE SKIP LOCKED`,
-);
+const lockImport = statement<OfImport>()`SELECT FROM ${i} WHERE ${i.id} = ${"importId"} FOR NO KEY UPDATE SKIP LOCKED`;
 const setLease = statement<Lease>(
   ({ importId, holder }) =>
     sql`${update("import", "i", { leaseHolder: holder, leaseUntil: until })} WHERE ${i.id} = ${importId}`,
@@ -82,11 +80,9 @@ const leased = (importId: Part) => sql`
     SELECT FROM ${theirs} JOIN ${ours} ON ${ours.schoolId} = ${theirs.schoolId} AND ${ours.importId} = ${importId}
     WHERE ${theirs.importId} = ${o.id})`;
 const findLeased = statement<OfImport>(({ importId }) => leased(importId));
-const endExpired = statement<OfImport>(
-  ({ importId }) => sql`
+const endExpired = statement<OfImport>()`
   ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
-  WHERE ${i.id} IN (${leased(importId)} AND ${isFree(o)} FOR NO KEY UPDATE OF o SKIP LOCKED)`,
-);
+  WHERE ${i.id} IN (${({ importId }) => leased(importId)} AND ${isFree(o)} FOR NO KEY UPDATE OF o SKIP LOCKED)`;
 
 /** A locked row belongs to an import within a school, even if its lease has expired. Ends expired leases. */
 async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<boolean> {
@@ -96,26 +92,22 @@ async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<bool
 
 // It is applied or undone.
 const beingChanged = [...importTransitions.apply.from, ...importTransitions.undo.from];
-const prolong = statement<Lease>(
-  ({ importId, holder }) => sql`
+const prolong = statement<Lease>()`
   ${update("import", "i", { leaseUntil: until })}
-  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} IN (${join(beingChanged.map(literal))})`,
-);
+  WHERE ${i.id} = ${"importId"} AND ${i.leaseHolder} = ${"holder"}
+    AND ${i.state} IN (${join(beingChanged.map(literal))})`;
 
 /** Locks the import and extends its lease. Errors: conflict import_running if it is lost. */
 export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
   if ((await run(tx, prolong, lease)) === 0) throw importRunning();
 }
 
-const endLease = makeRun<Lease>(
-  ({ importId, holder }) => sql`
+const endLease = makeRun<Lease>()`
   ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
-  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder}`,
-);
+  WHERE ${i.id} = ${"importId"} AND ${i.leaseHolder} = ${"holder"}`;
 
-const holdFree = statement<OfImport>(
-  ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${isFree(i)} FOR NO KEY UPDATE SKIP LOCKED`,
-);
+const holdFree = statement<OfImport>()`
+  SELECT FROM ${i} WHERE ${i.id} = ${"importId"} AND ${isFree(i)} FOR NO KEY UPDATE SKIP LOCKED`;
 
 /** Prevents applying an import until the transaction ends; false if it is being applied. */
 export async function tryHold(tx: Queryable, importId: string): Promise<boolean> {
@@ -123,10 +115,8 @@ export async function tryHold(tx: Queryable, importId: string): Promise<boolean>
 }
 
 /** Waits until the reading of an import has written what it is writing; does not wait for its application. */
-export const waitForReading = makeRun<OfImport>(
-  ({ importId }) =>
-    sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${i.progressPhase} IS NOT NULL FOR NO KEY UPDATE`,
-);
+export const waitForReading = makeRun<OfImport>()`
+  SELECT FROM ${i} WHERE ${i.id} = ${"importId"} AND ${i.progressPhase} IS NOT NULL FOR NO KEY UPDATE`;
 
 /** Errors: conflict import_running. */
 export async function holdImport(tx: Queryable, importId: string): Promise<void> {
@@ -135,13 +125,10 @@ export async function holdImport(tx: Queryable, importId: string): Promise<void>
 
 type ByIds = { ids: readonly string[] };
 
-const findHeld = statement<ByIds>(
-  ({ ids }) => sql`SELECT ${i.id}, ${i.leaseUntil} < clock_timestamp() AS "isOver" FROM ${i}
-  WHERE ${i.id} = ANY (${ids}::uuid[]) AND ${i.leaseHolder} IS NOT NULL`,
-);
-const findAbandoned = statement<ByIds>(
-  ({ ids }) => sql`SELECT ${i.id} FROM ${i} WHERE ${i.id} = ANY (${ids}::uuid[]) FOR SHARE SKIP LOCKED`,
-);
+const findHeld = statement<ByIds>()`SELECT ${i.id}, ${i.leaseUntil} < clock_timestamp() AS "isOver" FROM ${i}
+  WHERE ${i.id} = ANY (${"ids"}::uuid[]) AND ${i.leaseHolder} IS NOT NULL`;
+const findAbandoned = statement<ByIds>()`
+  SELECT ${i.id} FROM ${i} WHERE ${i.id} = ANY (${"ids"}::uuid[]) FOR SHARE SKIP LOCKED`;
 
 /** The imports that are being applied: leased, or within a school (locked) with an expired lease. */
 export async function findApplying(db: Queryable, ids: readonly ImportId[]): Promise<Set<ImportId>> {

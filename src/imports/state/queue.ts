@@ -45,12 +45,10 @@ const isAlive = (turn: typeof t) => sql`${turn.seenAt} > clock_timestamp() - int
 const now = sql`clock_timestamp()`;
 const queue = { name: "import queue" };
 type Joining = Pick<Queued, "actorId" | "schoolId">;
-const countTurns = makeFindOne<{ all: number; ofActor: number; ofSchool: number }, Joining>(
-  ({ actorId, schoolId }) => sql`
-  SELECT count(*)::int AS all, (count(*) FILTER (WHERE ${t.actorId} = ${actorId}))::int AS "ofActor",
-    (count(*) FILTER (WHERE ${t.schoolId} = ${schoolId}::uuid))::int AS "ofSchool"
-  FROM ${t} WHERE ${isAlive(t)} AND ${t.isReading}`,
-);
+const countTurns = makeFindOne<{ all: number; ofActor: number; ofSchool: number }, Joining>()`
+  SELECT count(*)::int AS all, (count(*) FILTER (WHERE ${t.actorId} = ${"actorId"}))::int AS "ofActor",
+    (count(*) FILTER (WHERE ${t.schoolId} = ${"schoolId"}::uuid))::int AS "ofSchool"
+  FROM ${t} WHERE ${isAlive(t)} AND ${t.isReading}`;
 const renewed = [
   ...(["actorId", "schoolId", "isReading", "isSmall", "queuedAt", "seenAt"] as const),
   ...(["startedAt", "schoolServedAt", "actorServedAt"] as const),
@@ -88,39 +86,31 @@ const tooMany = (message: string) => new AppError("rate_limited", "too_many_impo
 
 const gone = table("importTurn", "gone");
 const schoolOf = (turn: typeof t) => sql`coalesce(${turn.schoolId}::text, ${turn.actorId})`;
-const removeTurn = makeRun<{ importId: string }>(
-  ({ importId }) => sql`
-  WITH gone AS (DELETE FROM ${gone} WHERE ${gone.importId} = ${importId} RETURNING *)
+const removeTurn = makeRun<{ importId: string }>()`
+  WITH gone AS (DELETE FROM ${gone} WHERE ${gone.importId} = ${"importId"} RETURNING *)
   ${update("importTurn", "t", {
     schoolServedAt: now,
     actorServedAt: sql`CASE WHEN ${t.actorId} = ${gone.actorId} THEN ${now} ELSE ${t.actorServedAt} END`,
   })}
   FROM gone WHERE ${gone.startedAt} IS NOT NULL AND ${t.importId} <> ${gone.importId}
-    AND ${t.isReading} = ${gone.isReading} AND ${schoolOf(t)} = ${schoolOf(gone)}`,
-);
+    AND ${t.isReading} = ${gone.isReading} AND ${schoolOf(t)} = ${schoolOf(gone)}`;
 
 export const leaveQueue = (db: Queryable, importId: string) => removeTurn(db, { importId });
 
-const listAlive = makeFind<Turn>(
-  () => sql`
+const listAlive = makeFind<Turn>()`
   SELECT ${t.importId} AS id, ${t.actorId} AS "actorId", ${t.schoolId} AS "schoolId", ${t.isReading} AS "isReading",
     ${t.isSmall} AS "isSmall", ${t.startedAt} IS NOT NULL AS "isStarted", ${t.queuedAt} AS "queuedAt",
     ${t.schoolServedAt} AS "schoolServedAt", ${t.actorServedAt} AS "actorServedAt"
-  FROM ${t} WHERE ${isAlive(t)}`,
-);
+  FROM ${t} WHERE ${isAlive(t)}`;
 
 type OfImports = { importIds: readonly string[] };
 
-const findSeen = makeFind<{ id: string }, OfImports>(
-  ({ importIds }) => sql`
-  ${update("importTurn", "t", { seenAt: now })} WHERE ${t.importId} = ANY (${importIds}::uuid[])
-  RETURNING ${t.importId} AS id`,
-);
+const findSeen = makeFind<{ id: string }, OfImports>()`
+  ${update("importTurn", "t", { seenAt: now })} WHERE ${t.importId} = ANY (${"importIds"}::uuid[])
+  RETURNING ${t.importId} AS id`;
 
-const startTurns = makeRun<OfImports>(
-  ({ importIds }) => sql`
-  ${update("importTurn", "t", { startedAt: now })} WHERE ${t.importId} = ANY (${importIds}::uuid[])`,
-);
+const startTurns = makeRun<OfImports>()`
+  ${update("importTurn", "t", { startedAt: now })} WHERE ${t.importId} = ANY (${"importIds"}::uuid[])`;
 
 type Queue = { places: Map<ImportId, number>; changing: Set<ImportId> };
 
@@ -131,16 +121,14 @@ export async function findQueue(db: Queryable, importIds: readonly ImportId[]): 
   return { places: findPlaces(alive), changing: new Set(changing.map(({ id }) => id)) };
 }
 
-const findKept = makeFind<{ id: string }, OfImports>(
-  ({ importIds }) => sql`
-  SELECT ${t.importId} AS id FROM ${t} WHERE ${t.importId} = ANY (${importIds}::uuid[]) AND ${isAlive(t)}`,
-);
+const findKept = makeFind<{ id: string }, OfImports>()`
+  SELECT ${t.importId} AS id FROM ${t} WHERE ${t.importId} = ANY (${"importIds"}::uuid[]) AND ${isAlive(t)}`;
 
 export async function findTurns(db: Queryable, importIds: readonly string[]): Promise<Set<string>> {
   return new Set((await findKept(db, { importIds })).map(({ id }) => id));
 }
 
-export const removeLostTurns = makeRun(() => sql`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`);
+export const removeLostTurns = makeRun()`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`;
 
 type TurnOptions = { db: PrismaDb; atOnce: number; connections: number };
 

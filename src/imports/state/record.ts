@@ -205,13 +205,11 @@ const listed = ({ id, schoolIds, state, isWaiting, isAll, reached, actorId, afte
     AND (${isAll} OR ${i.namedSchoolIds} <@ ${reached}::uuid[]
       AND (cardinality(${i.namedSchoolIds}) > 0 OR ${i.actorId} = ${actorId}))`;
 
-const select = makeFind<StatusRow, StatusQuery>(
-  (params) => sql`
+const select = makeFind<StatusRow, StatusQuery>()`
   SELECT ${i.id}, ${shownState} AS state, ${i.namedSchoolIds} AS "namedSchoolIds", ${i.progressPhase} AS phase,
     ${i.progressPercent} AS percent
-  FROM ${listed(params)}
-  ORDER BY ${i.id} DESC LIMIT ${params.limit}`,
-);
+  FROM ${listed}
+  ORDER BY ${i.id} DESC LIMIT ${"limit"}`;
 
 const queryOf = ({ among, ...filter }: ImportFilter & Pick<StatusFilter, "id">): StatusQuery => ({
   ...filter,
@@ -222,12 +220,10 @@ const queryOf = ({ among, ...filter }: ImportFilter & Pick<StatusFilter, "id">):
 
 type Brief = Pick<ImportRecord, "id" | "fileName" | "state" | "createdAt">;
 
-const selectBrief = makeFind<Brief & { total: number }, StatusQuery>(
-  (params) => sql`
+const selectBrief = makeFind<Brief & { total: number }, StatusQuery>()`
   SELECT ${i.id}, ${i.fileName} AS "fileName", ${shownState} AS state, ${i.createdAt} AS "createdAt",
     (count(*) OVER ())::int AS total
-  FROM ${listed(params)} ORDER BY ${i.id} DESC LIMIT ${params.limit}`,
-);
+  FROM ${listed} ORDER BY ${i.id} DESC LIMIT ${"limit"}`;
 
 /** How many imports a list has, and the newest of them. */
 export async function findSomeImports(db: Queryable, filter: ImportFilter): Promise<{ count: number; first: Brief[] }> {
@@ -237,12 +233,10 @@ export async function findSomeImports(db: Queryable, filter: ImportFilter): Prom
 
 const s = table("importSchool", "s");
 
-const findOutdated = makeFind<{ key: string }, { ids: readonly ImportId[] }>(
-  ({ ids }) => sql`
+const findOutdated = makeFind<{ key: string }, { ids: readonly ImportId[] }>()`
   SELECT ${s.importId} || ' ' || ${s.schoolId} AS key FROM ${s} JOIN ${i} ON ${i.id} = ${s.importId}
-  WHERE ${i.id} = ANY (${ids}::uuid[]) AND ${i.state} IN ('READY', 'HELD') AND ${s.state} IN ('READY', 'HELD')
-    AND ${s.directoryVersion} IS DISTINCT FROM ${versionOfSchool(s.schoolId)}`,
-);
+  WHERE ${i.id} = ANY (${"ids"}::uuid[]) AND ${i.state} IN ('READY', 'HELD') AND ${s.state} IN ('READY', 'HELD')
+    AND ${s.directoryVersion} IS DISTINCT FROM ${versionOfSchool(s.schoolId)}`;
 
 export async function listImportsOf(
   db: Store,

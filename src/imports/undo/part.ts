@@ -69,14 +69,12 @@ const writes: readonly Statement<Values>[] = [
     ${update("group", "g", { status: groupStatusAfter("delete"), deletedAt: now, updatedAt: now })} FROM ${u}
     WHERE ${group} AND ${wasMade} AND ${g.status} = 'ACTIVE'`,
   ),
-  statement(
-    () => sql`
+  statement()`
     ${insert(
       "affiliation",
       { id: sql`place.id::uuid`, personId: u.id, schoolId: sql`place.school_id::uuid` },
       sql`FROM ${u} CROSS JOIN LATERAL ${ofSchools} WHERE ${u.isPerson} AND ${wasThere}`,
     )} ON CONFLICT DO NOTHING`,
-  ),
   statement(
     ({ now, purgeAt }) => sql`
     ${update("person", "p", {
@@ -101,26 +99,20 @@ const writes: readonly Statement<Values>[] = [
     FROM ${u} WHERE ${person} AND ${wasMade} AND ${p.status} = 'ACTIVE'`,
   ),
   // People created by the import are soft-deleted, and soft-deleted people keep their classes.
-  statement(
-    () => sql`
+  statement()`
     DELETE FROM ${m} USING ${u} WHERE ${m.personId} = ${u.id} AND ${wasThere}
       AND ${u.now} -> 'groups' ? ${m.groupId}::text AND NOT ${u.before} -> 'groups' ? ${m.groupId}::text
       AND NOT EXISTS (SELECT FROM ${v} WHERE ${v.id} = ${m.groupId} AND ${v.before} ->> 'status' = 'DELETED')`,
-  ),
   // People whose changes are kept do not return to a restored class.
-  statement(
-    () => sql`
+  statement()`
     DELETE FROM ${m} USING ${u}, ${v} WHERE ${m.personId} = ${u.id} AND ${m.groupId} = ${v.id} AND NOT ${isUndone(u)}
       AND ${isUndone(v)} AND ${v.before} ->> 'status' = 'ACTIVE' AND ${v.now} ->> 'status' <> 'ACTIVE'`,
-  ),
-  statement(
-    () => sql`
+  statement()`
     ${insert(
       "membership",
       { groupId: g.id, personId: u.id, schoolId: g.schoolId, role: sql`member.role::person_role` },
       members,
     )} ON CONFLICT (group_id, person_id) DO UPDATE SET role = excluded.role WHERE ${old.role} <> excluded.role`,
-  ),
   statement(
     ({ schools }) => sql`
     DELETE FROM ${a} USING ${u} WHERE ${a.personId} = ${u.id} AND ${isAmong(a.schoolId, schools)}
@@ -141,13 +133,12 @@ const forget: readonly Statement<UndoSchool>[] = [
 ];
 
 const there = table("affiliation", "there");
-const findOthers = statement<UndoPart>(
-  ({ importId, schoolId }) => sql`
+const findOthers = statement<UndoPart>()`
   SELECT ${c.personId} AS id, ARRAY(SELECT jsonb_object_keys(${c.before} -> 'schools' -> 'at')) AS schools FROM ${c}
-  WHERE ${c.importId} = ${importId} AND ${c.schoolId} = ${schoolId} AND ${c.personId} IS NOT NULL AND (
-    EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${c.personId} AND ${a.schoolId} <> ${schoolId})
-    OR NOT EXISTS (SELECT FROM ${there} WHERE ${there.personId} = ${c.personId} AND ${there.schoolId} = ${schoolId}))`,
-);
+  WHERE ${c.importId} = ${"importId"} AND ${c.schoolId} = ${"schoolId"} AND ${c.personId} IS NOT NULL AND (
+    EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${c.personId} AND ${a.schoolId} <> ${"schoolId"})
+    OR NOT EXISTS (SELECT FROM ${there} WHERE ${there.personId} = ${c.personId}
+      AND ${there.schoolId} = ${"schoolId"}))`;
 
 /** Locks the school and touches people whom apps know through other schools. */
 async function touchAll(change: Change, part: UndoPart): Promise<void> {

@@ -158,18 +158,15 @@ const countMissing = (image: Sql, otherImage: Sql) => sql`(
   SELECT count(*) FROM ${v} CROSS JOIN LATERAL jsonb_object_keys(${image} -> 'groups') AS member (group_id)
   WHERE ${v.isPerson} AND ${isUndone(v)} AND ${v.before} IS NOT NULL AND NOT ${otherImage} -> 'groups' ? group_id)`;
 
-export const countUndo = makeFindOne<UndoCounts>(
-  () =>
-    sql`SELECT ${fields<UndoCounts>({
-      people: countSteps(u.isPerson),
-      groups: countSteps(sql`NOT ${u.isPerson}`),
-      memberships: sql`json_build_object('restored', ${countMissing(v.before, v.now)},
+export const countUndo = makeFindOne<UndoCounts>()`SELECT ${fields<UndoCounts>({
+  people: countSteps(u.isPerson),
+  groups: countSteps(sql`NOT ${u.isPerson}`),
+  memberships: sql`json_build_object('restored', ${countMissing(v.before, v.now)},
       'removed', ${countMissing(v.now, v.before)})`,
-      kept: sql`json_build_object('people', ${countWhere(sql`${u.isPerson} AND NOT ${isUndone(u)}`)},
+  kept: sql`json_build_object('people', ${countWhere(sql`${u.isPerson} AND NOT ${isUndone(u)}`)},
       'groups', ${countWhere(sql`NOT ${u.isPerson} AND NOT ${isUndone(u)}`)})`,
-      recorded: sql`count(*)::int`,
-    })} FROM ${u}`,
-);
+  recorded: sql`count(*)::int`,
+})} FROM ${u}`;
 
 type UndoReason =
   | ("NAME" | "ROLE" | "STATUS" | "SCHOOLS" | "GROUPS" | "TYPE" | "SOURCE_ID")

@@ -4,7 +4,7 @@ import type { Origin, WrittenEvent } from "../../events/index.ts";
 import { storeOf, type PrismaDb, type Store, type Transaction } from "../../platform/database/db.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../../platform/database/interrupt.ts";
 import { AppError } from "../../platform/errors.ts";
-import { makeRun, sql, table } from "../../platform/database/sql.ts";
+import { makeRun, table } from "../../platform/database/sql.ts";
 import { changesNothing } from "../difference/counts.ts";
 import { longWork } from "../difference/difference.ts";
 import { chooseSchool } from "../preview/waiting.ts";
@@ -17,13 +17,11 @@ import { countUndo, listUndoEntries, planUndo, type UndoCounts, type UndoEntry }
 const theirs = table("importSchool", "theirs");
 const ours = table("importSchool", "ours");
 
-const countLater = makeRun<{ importId: string }>(
-  ({ importId }) => sql`
-  SELECT FROM ${ours} JOIN ${theirs} ON ${theirs.schoolId} = ${ours.schoolId} AND ${theirs.importId} <> ${importId}
-  WHERE ${ours.importId} = ${importId} AND ${ours.state} = 'APPLIED' AND ${theirs.state} = 'APPLIED'
+const countLater = makeRun<{ importId: string }>()`
+  SELECT FROM ${ours} JOIN ${theirs} ON ${theirs.schoolId} = ${ours.schoolId} AND ${theirs.importId} <> ${"importId"}
+  WHERE ${ours.importId} = ${"importId"} AND ${ours.state} = 'APPLIED' AND ${theirs.state} = 'APPLIED'
     AND ${theirs.undoUntil} IS NOT NULL
-    AND (${theirs.appliedAt}, ${theirs.importId}) > (${ours.appliedAt}, ${ours.importId}) LIMIT 1`,
-);
+    AND (${theirs.appliedAt}, ${theirs.importId}) > (${ours.appliedAt}, ${ours.importId}) LIMIT 1`;
 
 type Undoable = UndoSchool & { changedSubjects: number };
 

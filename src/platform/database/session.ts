@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { makeFindOne, makeRun, sql, type Queryable } from "./sql.ts";
+import { makeFindOne, makeRun, type Queryable } from "./sql.ts";
 
 /** The backend of a connection as the server reports it; a proxy reports other numbers. */
 export type Backend = { processId: number; startedAt: string; serverStartedAt: string };
@@ -8,20 +8,16 @@ const backends = new WeakMap<pg.ClientBase, Backend>();
 
 export const backendOf = (client: pg.ClientBase): Backend | undefined => backends.get(client);
 
-const findOwn = makeFindOne<Backend>(
-  () => sql`SELECT pg_backend_pid() AS "processId", backend_start::text AS "startedAt",
-    pg_postmaster_start_time()::text AS "serverStartedAt" FROM pg_stat_get_activity(pg_backend_pid())`,
-);
+const findOwn = makeFindOne<Backend>()`SELECT pg_backend_pid() AS "processId", backend_start::text AS "startedAt",
+    pg_postmaster_start_time()::text AS "serverStartedAt" FROM pg_stat_get_activity(pg_backend_pid())`;
 
 /** Behind a proxy each transaction may have another backend. */
 export const findBackend = (tx: Queryable): Promise<Backend> => findOwn(tx, {});
 
 // Compares the start too: the canceller may have reached another server that has the same pid.
-const cancelBackend = makeRun<Backend>(
-  ({ processId, startedAt }) => sql`
+const cancelBackend = makeRun<Backend>()`
   SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-  WHERE pid = ${processId} AND backend_start::text = ${startedAt}`,
-);
+  WHERE pid = ${"processId"} AND backend_start::text = ${"startedAt"}`;
 
 export async function cancelStatement(canceller: Queryable, backend: Backend): Promise<void> {
   if ((await cancelBackend(canceller, backend)) === 0) throw new Error("the server of the statement was not reached");

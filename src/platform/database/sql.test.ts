@@ -27,11 +27,9 @@ test("tables and columns come from the schema, and reserved names are quoted", (
 });
 
 test("a parameter that is used twice is one, numbered by its first use, through all pieces", () => {
-  const find = statement<{ id: string; school: string }>(
-    (given) => sql`SELECT ${p.id} FROM ${p} WHERE ${sql`${p.homeSchoolId} = ${given.school}`} AND ${p.id} = ${given.id}
-      AND ${given.school} <> ''`,
-    "find",
-  );
+  const find = statement<{ id: string; school: string }>("find")`
+    SELECT ${p.id} FROM ${p} WHERE ${(given) => sql`${p.homeSchoolId} = ${given.school}`} AND ${p.id} = ${"id"}
+      AND ${"school"} <> ''`;
   expect(find).toMatchObject({
     name: "find",
     text: expect.stringMatching(/home_school_id = \$1 AND p\.id = \$2\s+AND \$1 <> ''/) as string,
@@ -46,9 +44,8 @@ test("a new row names its columns once, beside their values", () => {
   expect(add.text).toBe("INSERT INTO tombstone (person_id, deleted_at) VALUES ($1,$2)");
   const copy = insert("tombstone", { personId: p.id, deletedAt: p.purgeAt }, sql`FROM ${p}`);
   expect(render(copy).text).toBe("INSERT INTO tombstone (person_id, deleted_at) SELECT p.id,p.purge_at FROM person p");
-  const change = statement<{ id: string }>(
-    (given) => sql`${update("group", "g", { sortKey: g.name, deletedAt: undefined })} WHERE ${g.id} = ${given.id}`,
-  );
+  const change = statement<{ id: string }>()`
+    ${update("group", "g", { sortKey: g.name, deletedAt: undefined })} WHERE ${g.id} = ${"id"}`;
   expect(change.text).toBe('UPDATE "group" g SET sort_key = g.name WHERE g.id = $1');
 });
 

@@ -122,20 +122,14 @@ const giveBack = makeFindWithBuckets((params, count) => {
   return sql`WITH ${join(steps)} SELECT ${met} AS met`;
 }, "token-bucket.give-back");
 
-const findWait = makeFind<{ at: Date }, { key: Buffer; perToken: number; refill: number }>(
-  (params) => sql`
-  SELECT ${limit.fullAt} + ${seconds(params.perToken)} - ${seconds(params.refill)} AS at
-  FROM ${limit} WHERE ${limit.key} = ${params.key}`,
-  "token-bucket.wait",
-);
+const findWait = makeFind<{ at: Date }, { key: Buffer; perToken: number; refill: number }>("token-bucket.wait")`
+  SELECT ${limit.fullAt} + ${(params) => seconds(params.perToken)} - ${(params) => seconds(params.refill)} AS at
+  FROM ${limit} WHERE ${limit.key} = ${"key"}`;
 
-export const sweepTokenBuckets = makeRun<{ now: Date; batch: number }>(
-  ({ now, batch }) => sql`
+export const sweepTokenBuckets = makeRun<{ now: Date; batch: number }>("token-bucket.sweep")`
   DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
-    SELECT ${limit.key} FROM ${limit} WHERE ${limit.fullAt} < ${now}
-    ORDER BY ${limit.fullAt} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
-  "token-bucket.sweep",
-);
+    SELECT ${limit.key} FROM ${limit} WHERE ${limit.fullAt} < ${"now"}
+    ORDER BY ${limit.fullAt} LIMIT ${"batch"} FOR UPDATE SKIP LOCKED))`;
 
 /** Returns when there is a token again, without prolonging the wait. Source: GCRA (ITU-T I.371). */
 export const takeToken = (db: Queryable, bucket: Bucket, now: Date): Promise<Date | null> =>

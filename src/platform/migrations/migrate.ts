@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { checkRestored, DatabaseStartError, explainDatabaseError } from "../postgres/index.ts";
 import { withProgress } from "../jobs/progress.ts";
-import { run, sql, statement } from "../database/sql.ts";
+import { run, statement } from "../database/sql.ts";
 import packageFile from "../../../package.json" with { type: "json" };
 
 export const migrationsFolder = join(import.meta.dirname, "../../../prisma/migrations");
@@ -129,11 +129,9 @@ const tooNew = (name: string) =>
     `The database holds the migration ${name} of a newer version, beside which this version does not work. Start a newer version, or restore a backup.`,
   );
 
-const recordMigration = statement<{ id: string; checksum: string; name: string; note: string }>(
-  ({ id, checksum, name, note }) => sql`
+const recordMigration = statement<{ id: string; checksum: string; name: string; note: string }>()`
   INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count, logs)
-  VALUES (${id}, ${checksum}, ${name}, now(), clock_timestamp(), 1, ${note})`,
-);
+  VALUES (${"id"}, ${"checksum"}, ${"name"}, now(), clock_timestamp(), 1, ${"note"})`;
 
 async function apply(client: pg.Client, migration: Migration, locks: LockWaits): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

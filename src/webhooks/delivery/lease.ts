@@ -57,9 +57,6 @@ export const renew = makeFind<LeasedEndpoint, Holder & { ids: readonly string[] 
   "webhooks.renew",
 );
 
-export const release = makeRun<{ holder: string; ids: readonly string[] }>(
-  ({ holder, ids }) => sql`
+export const release = makeRun<{ holder: string; ids: readonly string[] }>("webhooks.release")`
   ${update("webhookEndpoint", "w", { leasedBy: sql`NULL`, leasedUntil: sql`NULL` })}
-  WHERE ${w.leasedBy} = ${holder} AND ${w.id} = ANY (${ids}::uuid[]) AND ${asynchronous}`,
-  "webhooks.release",
-);
+  WHERE ${w.leasedBy} = ${"holder"} AND ${w.id} = ANY (${"ids"}::uuid[]) AND ${asynchronous}`;

@@ -61,10 +61,7 @@ export async function record(db: Db, results: readonly Result[], now: Date): Pro
   });
 }
 
-export const recordHealth = makeRun<{ holder: string; healths: string }>(
-  ({ holder, healths }) => sql`
+export const recordHealth = makeRun<{ holder: string; healths: string }>("webhooks.recordHealth")`
   ${update("webhookEndpoint", "w", { failures: sql`h.failures`, failingSince: sql`h."failingSince"` })}
-  FROM json_to_recordset(${healths}::json) AS h (id uuid, failures int, "failingSince" timestamptz)
-  WHERE ${w.id} = h.id AND ${w.leasedBy} = ${holder}`,
-  "webhooks.recordHealth",
-);
+  FROM json_to_recordset(${"healths"}::json) AS h (id uuid, failures int, "failingSince" timestamptz)
+  WHERE ${w.id} = h.id AND ${w.leasedBy} = ${"holder"}`;

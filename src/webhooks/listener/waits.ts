@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Caller } from "../../platform/http/index.ts";
 import type { Db } from "../../platform/database/db.ts";
-import { makeFind, sql, table } from "../../platform/database/sql.ts";
+import { makeFind, table } from "../../platform/database/sql.ts";
 import { makeWakeUp } from "../../platform/jobs/wake-up.ts";
 import { isDue } from "../queue.ts";
 
@@ -9,13 +9,10 @@ export type ListenerWaits = ReturnType<typeof makeListenerWaits>;
 
 const d = table("webhookDelivery", "d");
 
-const findDueListeners = makeFind<{ id: string }, { ids: readonly string[]; now: Date }>(
-  ({ ids, now }) => sql`
-  SELECT wanted.id FROM unnest(${ids}::uuid[]) AS wanted (id)
+const findDueListeners = makeFind<{ id: string }, { ids: readonly string[]; now: Date }>("webhooks.findDueListeners")`
+  SELECT wanted.id FROM unnest(${"ids"}::uuid[]) AS wanted (id)
   CROSS JOIN LATERAL (
-    SELECT FROM ${d} WHERE ${d.endpointId} = wanted.id AND ${isDue(d, now)} LIMIT 1) due`,
-  "webhooks.findDueListeners",
-);
+    SELECT FROM ${d} WHERE ${d.endpointId} = wanted.id AND ${({ now }) => isDue(d, now)} LIMIT 1) due`;
 
 // Retries become due without a notification, and notifications can be lost.
 const lookSeconds = 2;
