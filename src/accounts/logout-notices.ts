@@ -78,7 +78,5 @@ export function leaseLogoutNotices(
 
 export const deleteLogoutNotice = makeRun<{ id: string }>()`DELETE FROM ${notice} WHERE ${notice.id} = ${"id"}`;
 
-export const postponeLogoutNotice = makeRun<{ id: string; until: Date }>(
-  ({ id, until }) => sql`
-    ${update("logoutNotice", "notice", { nextAttemptAt: until })} WHERE ${notice.id} = ${id}`,
-);
+export const postponeLogoutNotice = makeRun<{ id: string; until: Date }>()`
+    ${({ until }) => update("logoutNotice", "notice", { nextAttemptAt: until })} WHERE ${notice.id} = ${"id"}`;

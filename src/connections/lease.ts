@@ -34,12 +34,9 @@ const claimNext = makeFind<{ id: string }, Claim>(
   "connections.claimNext",
 );
 type Holding = { id: string; holder: string };
-const claimOne = makeFind<{ id: string }, Holding>(
-  ({ id, holder }) => sql`
-  ${update("rosterConnection", "c", { leaseHolder: holder, leaseUntil: until })}
-  WHERE ${c.id} = ${id} AND ${isFree(c)} RETURNING ${c.id} AS id`,
-  "connections.claimOne",
-);
+const claimOne = makeFind<{ id: string }, Holding>("connections.claimOne")`
+  ${({ holder }) => update("rosterConnection", "c", { leaseHolder: holder, leaseUntil: until })}
+  WHERE ${c.id} = ${"id"} AND ${isFree(c)} RETURNING ${c.id} AS id`;
 export const renewLease = makeRun<{ holder: string }>("connections.renewLease")`
   ${update("rosterConnection", "c", { leaseUntil: until })} WHERE ${c.leaseHolder} = ${"holder"}`;
 

@@ -70,14 +70,11 @@ const refreshedAtOnce = 20;
 const retryMs = 3_600_000;
 
 // Put off first, so that two processes do not read the same, and one that fails waits its turn.
-const takeDue = makeFind<ConnectionRow, { now: Date; next: Date }>(
-  ({ now, next }) => sql`
-    ${update("upstreamConnection", "connection", { refreshAt: next })}
-    WHERE ${connection.id} = ANY (ARRAY(SELECT id FROM upstream_connection WHERE refresh_at <= ${now}
+const takeDue = makeFind<ConnectionRow, { now: Date; next: Date }>("upstream.takeDueConnections")`
+    ${({ next }) => update("upstreamConnection", "connection", { refreshAt: next })}
+    WHERE ${connection.id} = ANY (ARRAY(SELECT id FROM upstream_connection WHERE refresh_at <= ${"now"}
       ORDER BY refresh_at LIMIT ${refreshedAtOnce} FOR UPDATE SKIP LOCKED))
-    RETURNING ${connectionFields}`,
-  "upstream.takeDueConnections",
-);
+    RETURNING ${connectionFields}`;
 
 export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps): WorkerJob[] {
   const refreshOne = async (row: ConnectionRow): Promise<void> => {

@@ -59,10 +59,9 @@ export function readyOf(row: ConnectionRow, keys: EncryptionKeys): ReadyConnecti
 const lockSecrets = makeFind<{ id: string; secret: Buffer }>()`
   SELECT ${connection.id}, ${connection.clientSecret} AS secret FROM ${connection}
     WHERE ${connection.clientSecret} IS NOT NULL FOR NO KEY UPDATE`;
-const replaceSecret = makeRun<{ id: string; clientSecret: Buffer }>(
-  ({ id, clientSecret }) =>
-    sql`${update("upstreamConnection", "connection", { clientSecret })} WHERE ${connection.id} = ${id}`,
-);
+const replaceSecret = makeRun<{ id: string; clientSecret: Buffer }>()`
+  ${({ clientSecret }) => update("upstreamConnection", "connection", { clientSecret })}
+    WHERE ${connection.id} = ${"id"}`;
 
 /** Encrypts the secrets of all connections with the first key; returns how many there are. */
 export async function reEncryptUpstreamSecrets(tx: Queryable, keys: EncryptionKeys): Promise<number> {

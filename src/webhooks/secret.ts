@@ -1,7 +1,7 @@
 import type { RecordStore } from "../platform/database/db.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../platform/crypto/seal.ts";
-import { makeFind, makeRun, type Queryable, sql, table, update } from "../platform/database/sql.ts";
+import { makeFind, makeRun, type Queryable, table, update } from "../platform/database/sql.ts";
 import { makeSecretText, readSecret, type SigningSecret } from "./signature.ts";
 
 const purposeOf = (id: string): string => `webhook-secret:${id}`;
@@ -31,9 +31,8 @@ export const openSecrets = (keys: EncryptionKeys, secrets: readonly SealedSecret
 const s = table("webhookSecret", "s");
 
 const lockSecrets = makeFind<{ id: string; sealed: Buffer }>()`SELECT ${s.id}, ${s.sealed} FROM ${s} FOR UPDATE`;
-const replaceSealed = makeRun<{ id: string; sealed: Buffer }>(
-  ({ id, sealed }) => sql`${update("webhookSecret", "s", { sealed })} WHERE ${s.id} = ${id}`,
-);
+const replaceSealed = makeRun<{ id: string; sealed: Buffer }>()`
+  ${({ sealed }) => update("webhookSecret", "s", { sealed })} WHERE ${s.id} = ${"id"}`;
 
 export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKeys): Promise<number> {
   const rows = await lockSecrets(tx, {});

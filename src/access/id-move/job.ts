@@ -11,29 +11,23 @@ const due = table("idMove", "due");
 
 const leaseSeconds = 60;
 
-const takeDue = makeFind<Leased, { now: Date; until: Date; before: Date }>(
-  ({ now, until, before }) => sql`
-  ${update("idMove", "moved", { leasedUntil: until })}
+const takeDue = makeFind<Leased, { now: Date; until: Date; before: Date }>("access.takeDueIdMove")`
+  ${({ until }) => update("idMove", "moved", { leasedUntil: until })}
   WHERE ${move.clientId} = (
     SELECT ${due.clientId} FROM ${due}
-    WHERE (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${now}) AND CASE ${due.state}
-      WHEN 'RUNNING' THEN NOT ${due.isAnnounced} OR ${due.cutOverAt} <= ${now}
-      WHEN 'CUT_OVER' THEN ${due.forgottenAt} IS NULL AND ${due.cutOverAt} <= ${before}
+    WHERE (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${"now"}) AND CASE ${due.state}
+      WHEN 'RUNNING' THEN NOT ${due.isAnnounced} OR ${due.cutOverAt} <= ${"now"}
+      WHEN 'CUT_OVER' THEN ${due.forgottenAt} IS NULL AND ${due.cutOverAt} <= ${"before"}
       ELSE true END
     ORDER BY ${due.startedAt} LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING ${fields<Leased>({
     ...pick(move, "clientId", "oldSector", "newSector", "isAnnounced"),
     state: sql`${move.state}::text`,
-  })}`,
-  "access.takeDueIdMove",
-);
+  })}`;
 
-const keepLease = makeRun<{ clientId: string; state: State; until: Date | null }>(
-  ({ clientId, state, until }) => sql`
-  ${update("idMove", "moved", { leasedUntil: until })}
-  WHERE ${move.clientId} = ${clientId} AND ${move.state} = ${state}::id_move_state`,
-  "access.keepIdMove",
-);
+const keepLease = makeRun<{ clientId: string; state: State; until: Date | null }>("access.keepIdMove")`
+  ${({ until }) => update("idMove", "moved", { leasedUntil: until })}
+  WHERE ${move.clientId} = ${"clientId"} AND ${move.state} = ${"state"}::id_move_state`;
 
 /** The move was called off, or the app deleted, while the process worked on it. */
 class Ended extends Error {}

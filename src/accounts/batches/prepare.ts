@@ -35,10 +35,8 @@ type Turn = { batchId: string; readyAt: Date | null };
 /** The column rounds to milliseconds: what ends now could still be leased when it is taken next. */
 const ended = sql`clock_timestamp() - interval '1 millisecond'`;
 
-const endTurn = makeRun<Turn>(
-  ({ batchId, readyAt }) => sql`
-  ${update("credentialBatch", "b", { leaseUntil: ended, readyAt })} WHERE ${b.id} = ${batchId}`,
-);
+const endTurn = makeRun<Turn>()`
+  ${({ readyAt }) => update("credentialBatch", "b", { leaseUntil: ended, readyAt })} WHERE ${b.id} = ${"batchId"}`;
 
 /** Prepares batches in turns, some people at a time, and deletes expired batches. A crash loses one turn. */
 export function makeCredentialJob(deps: Deps): WorkerJob {

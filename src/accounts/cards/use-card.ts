@@ -140,11 +140,9 @@ async function findCard(db: Db, { token, at: now }: Use, buckets: Bucket[]): Pro
   return row!;
 }
 
-const recordRefusal = makeRun<{ cardId: CardId; at: Date; reason: CardRefusalReason }>(
-  ({ cardId, at, reason }) => sql`
-    ${update("loginCard", "card", { refusedAt: at, refusedFor: reason })} WHERE ${card.id} = ${cardId}`,
-  "sign-in-card-refused",
-);
+const recordRefusal = makeRun<{ cardId: CardId; at: Date; reason: CardRefusalReason }>("sign-in-card-refused")`
+    ${({ at, reason }) => update("loginCard", "card", { refusedAt: at, refusedFor: reason })}
+      WHERE ${card.id} = ${"cardId"}`;
 
 const recordedReasons = new Map<string, CardRefusalReason>([
   ["disabled", "DISABLED"],

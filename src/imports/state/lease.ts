@@ -32,10 +32,8 @@ const isFree = (lease: typeof i) => sql`(${lease.leaseUntil} IS NULL OR ${lease.
 type OfImport = { importId: string };
 
 const lockImport = statement<OfImport>()`SELECT FROM ${i} WHERE ${i.id} = ${"importId"} FOR NO KEY UPDATE SKIP LOCKED`;
-const setLease = statement<Lease>(
-  ({ importId, holder }) =>
-    sql`${update("import", "i", { leaseHolder: holder, leaseUntil: until })} WHERE ${i.id} = ${importId}`,
-);
+const setLease = statement<Lease>()`
+  ${({ holder }) => update("import", "i", { leaseHolder: holder, leaseUntil: until })} WHERE ${i.id} = ${"importId"}`;
 
 /**
  * Applies or undoes an import while no other import of its schools is applied, and then moves it by the event. Of two
