@@ -35,15 +35,12 @@ export const appendAppEvents = (
 const e = table("appEvent", "e");
 
 // xmin limits it to events of this transaction.
-const takeBack = makeRun<{ clientIds: string[]; subjectIds: string[] }>(
-  (taken) => sql`
+const takeBack = makeRun<{ clientIds: string[]; subjectIds: string[] }>("events.takeBack")`
   DELETE FROM ${e}
-  USING unnest(${taken.clientIds}::text[], ${taken.subjectIds}::uuid[]) AS emitted (client_id, subject_id)
+  USING unnest(${"clientIds"}::text[], ${"subjectIds"}::uuid[]) AS emitted (client_id, subject_id)
   WHERE ${e.clientId} = emitted.client_id AND ${e.subjectId} = emitted.subject_id AND ${e.type} = 'person'
     AND ${e.oldSubjectId} IS NULL
-    AND ${e.position} IS NULL AND e.xmin = pg_current_xact_id()::xid`,
-  "events.takeBack",
-);
+    AND ${e.position} IS NULL AND e.xmin = pg_current_xact_id()::xid`;
 
 export async function takeBackAppEvents(
   tx: Queryable,
@@ -64,10 +61,7 @@ export type WrittenEvent = {
 };
 
 /** The changes, without announcements of new ids. */
-export const listWrittenEvents = makeFind<WrittenEvent>(
-  () => sql`
+export const listWrittenEvents = makeFind<WrittenEvent>("events.listWritten")`
   SELECT ${fields<WrittenEvent>(pick(e, "clientId", "at", "type", "action", "subjectId"))}
   FROM ${e}
-  WHERE ${e.position} IS NULL AND ${e.oldSubjectId} IS NULL AND e.xmin = pg_current_xact_id()::xid ORDER BY ${e.seq}`,
-  "events.listWritten",
-);
+  WHERE ${e.position} IS NULL AND ${e.oldSubjectId} IS NULL AND e.xmin = pg_current_xact_id()::xid ORDER BY ${e.seq}`;

@@ -10,12 +10,10 @@ type AuditPartition = { name: string; until: Date | null; isOfMonth: boolean };
 const audit = table("audit");
 const monthName = /^audit_\d{4}_\d{2}$/;
 
-const findPartitions = makeFind<Omit<AuditPartition, "isOfMonth">>(
-  () => sql`SELECT c.relname AS name,
+const findPartitions = makeFind<Omit<AuditPartition, "isOfMonth">>()`SELECT c.relname AS name,
     substring(pg_get_expr(c.relpartbound, c.oid) FROM ${literal("TO \\('([^']+)'\\)")})::timestamptz AS until
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-  WHERE i.inhparent = ${literal("audit")}::regclass ORDER BY until`,
-);
+  WHERE i.inhparent = ${literal("audit")}::regclass ORDER BY until`;
 
 export const listAuditPartitions = async (db: Queryable): Promise<AuditPartition[]> =>
   (await findPartitions(db, {})).map((row) => ({ ...row, isOfMonth: monthName.test(row.name) }));
@@ -42,9 +40,9 @@ export async function makeAuditPartitions(db: Db, now: Date): Promise<string[]> 
 }
 
 // A longer wait for a reader would block writers too; the next run tries again.
-const setLockTimeout = statement(() => sql`SET LOCAL lock_timeout = '100ms'`);
+const setLockTimeout = statement()`SET LOCAL lock_timeout = '100ms'`;
 
-const lock = statement(() => sql`LOCK TABLE ${audit} IN SHARE UPDATE EXCLUSIVE MODE`);
+const lock = statement()`LOCK TABLE ${audit} IN SHARE UPDATE EXCLUSIVE MODE`;
 
 async function alter(db: Db, steps: readonly Sql[], expected: readonly string[]): Promise<boolean> {
   try {
@@ -90,16 +88,14 @@ const gone = table("audit", "gone");
 // Reads the oldest lines by index and deletes by primary key, whatever the statistics say. `last` skips dead rows that
 // vacuum has not removed yet.
 const sweepBatch = (partition: string) =>
-  makeFindOne<{ gone: number; last: Date | null }, Batch>(
-    ({ before, last, batch }) => sql`
+  makeFindOne<{ gone: number; last: Date | null }, Batch>(`events.sweep_${partition}`)`
   WITH oldest AS MATERIALIZED (
-    SELECT ${a.id}, ${a.at} FROM ${identifier(partition)} a WHERE ${a.at} >= ${last} ORDER BY ${a.at} LIMIT ${batch}),
+    SELECT ${a.id}, ${a.at} FROM ${identifier(partition)} a WHERE ${a.at} >= ${"last"} ORDER BY ${a.at}
+      LIMIT ${"batch"}),
   gone AS (
     DELETE FROM ${identifier(partition)} gone
-    WHERE ${gone.id} = ANY (ARRAY(SELECT id FROM oldest WHERE at < ${before})) RETURNING ${gone.at})
-  SELECT count(*)::int AS gone, max(at) AS last FROM gone`,
-    `events.sweep_${partition}`,
-  );
+    WHERE ${gone.id} = ANY (ARRAY(SELECT id FROM oldest WHERE at < ${"before"})) RETURNING ${gone.at})
+  SELECT count(*)::int AS gone, max(at) AS last FROM gone`;
 
 type SweepOptions = { signal: AbortSignal; batch?: number };
 

@@ -44,17 +44,14 @@ const eventFields = (subjectId: Sql) =>
   });
 
 const selectEvents = (subjectId: Sql) =>
-  makeFind<Row, FeedQuery>(
-    ({ clientId, types, after, limit }) => sql`
+  makeFind<Row, FeedQuery>("events.listEvents")`
   SELECT ${feed.lastPosition} AS "lastPosition",
-    ${feed.sweptPosition} > ${after}::bigint OR ${feed.lastPosition} < ${after}::bigint AS "isExpired", e.*
+    ${feed.sweptPosition} > ${"after"}::bigint OR ${feed.lastPosition} < ${"after"}::bigint AS "isExpired", e.*
   FROM ${feed} LEFT JOIN LATERAL (
     SELECT ${eventFields(subjectId)}
-    FROM ${event} WHERE ${event.clientId} = ${clientId} AND ${event.type} = ANY (${types})
-      AND ${event.position} > ${after}::bigint AND ${subjectId} IS NOT NULL
-    ORDER BY ${event.position} LIMIT ${limit}) e ON true`,
-    "events.listEvents",
-  );
+    FROM ${event} WHERE ${event.clientId} = ${"clientId"} AND ${event.type} = ANY (${"types"})
+      AND ${event.position} > ${"after"}::bigint AND ${subjectId} IS NOT NULL
+    ORDER BY ${event.position} LIMIT ${"limit"}) e ON true`;
 
 type Row = { lastPosition: string; isExpired: boolean | null } & (AppEvent | { position: null });
 

@@ -18,29 +18,26 @@ export async function sequenceSome(db: Db, batch: number): Promise<number> {
 const e = table("appEvent", "e");
 const feed = table("eventFeed", "feed");
 
-const findWaiting = makeRun(() => sql`SELECT FROM ${e} WHERE ${e.position} IS NULL LIMIT 1`, "events.isAnyWaiting");
+const findWaiting = makeRun("events.isAnyWaiting")`SELECT FROM ${e} WHERE ${e.position} IS NULL LIMIT 1`;
 
 const isAnyWaiting = async ({ pool }: Db): Promise<boolean> => (await findWaiting(pool, {})) > 0;
 
 // Lock first, then look: events that another process has placed meanwhile must not be found.
-const takeTurn = makeRun(() => sql`SELECT FROM ${feed} FOR UPDATE`, "events.takeTurn");
+const takeTurn = makeRun("events.takeTurn")`SELECT FROM ${feed} FOR UPDATE`;
 
 const next = table("appEvent", "next");
 
 // Joins by primary key only: statistics rarely show waiting events, and the planner would choose a nested loop.
-const place = makeFindOne<{ placed: number }, { batch: number }>(
-  ({ batch }) => sql`
+const place = makeFindOne<{ placed: number }, { batch: number }>("events.place")`
   WITH waiting AS MATERIALIZED (
     SELECT id, row_number() OVER (ORDER BY seq) AS place FROM (
       SELECT ${next.id}, ${next.seq} FROM ${next} WHERE ${next.position} IS NULL
-      ORDER BY ${next.seq} LIMIT ${batch}) oldest),
+      ORDER BY ${next.seq} LIMIT ${"batch"}) oldest),
   placed AS (
     ${update("appEvent", "e", { position: sql`(SELECT ${feed.lastPosition} FROM ${feed}) + waiting.place` })}
     FROM waiting WHERE ${e.id} = waiting.id)
   ${update("eventFeed", "feed", { lastPosition: sql`${feed.lastPosition} + (SELECT count(*) FROM waiting)` })}
-  RETURNING (SELECT count(*)::int FROM waiting) AS placed`,
-  "events.place",
-);
+  RETURNING (SELECT count(*)::int FROM waiting) AS placed`;
 
 async function placeBatch(db: Db, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {
@@ -61,15 +58,13 @@ export const restartFeed = makeRun(
 
 type Boundary = { boundary: string | null };
 
-const findBoundary = makeFindOne<Boundary, { before: Date; batch: number }>(
-  ({ before, batch }) => sql`
-  SELECT coalesce(min(position) FILTER (WHERE at >= ${before}) - 1, max(position)) AS boundary
+const findBoundary = makeFindOne<Boundary, { before: Date; batch: number }>()`
+  SELECT coalesce(min(position) FILTER (WHERE at >= ${"before"}) - 1, max(position)) AS boundary
   FROM (
     SELECT ${e.position}, ${e.at} FROM ${e} WHERE ${e.position} IS NOT NULL
-    ORDER BY ${e.position} LIMIT ${batch}) AS oldest`,
-);
+    ORDER BY ${e.position} LIMIT ${"batch"}) AS oldest`;
 
-const deleteUpTo = makeRun<Boundary>(({ boundary }) => sql`DELETE FROM ${e} WHERE ${e.position} <= ${boundary}`);
+const deleteUpTo = makeRun<Boundary>()`DELETE FROM ${e} WHERE ${e.position} <= ${"boundary"}`;
 
 const rememberBoundary = makeRun<Boundary>(({ boundary }) =>
   update("eventFeed", "feed", { sweptPosition: sql`greatest(${feed.sweptPosition}, ${boundary})` }),
@@ -100,14 +95,11 @@ const oldest = table("appEvent", "oldest");
 
 type Forgotten = { clientId: string; onlyNewIds: boolean };
 
-const deleteSome = makeRun<Forgotten & { batch: number }>(
-  ({ clientId, onlyNewIds, batch }) => sql`
+const deleteSome = makeRun<Forgotten & { batch: number }>("events.forgetSome")`
   DELETE FROM ${e} WHERE ${e.id} = ANY (ARRAY(
     SELECT ${oldest.id} FROM ${oldest}
-    WHERE ${oldest.clientId} = ${clientId} AND (NOT ${onlyNewIds}::boolean OR ${oldest.oldSubjectId} IS NOT NULL)
-    LIMIT ${batch}))`,
-  "events.forgetSome",
-);
+    WHERE ${oldest.clientId} = ${"clientId"} AND (NOT ${"onlyNewIds"}::boolean OR ${oldest.oldSubjectId} IS NOT NULL)
+    LIMIT ${"batch"}))`;
 
 /** All events of an app, or its announcements of new ids. In batches, so that `sequenceEvents` never waits long. */
 export async function forgetEvents(db: Db, forgotten: Forgotten): Promise<void> {

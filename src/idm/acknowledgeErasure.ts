@@ -1,7 +1,7 @@
 import { acknowledgeErasure, type IdKind } from "../access/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/database/db.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { findRows, statement, table } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerDone } from "../platform/http/index.ts";
 import { erasure, type Erasure } from "./erasures.ts";
@@ -12,11 +12,9 @@ const e = table("erasure", "e");
 type Asked = { client: string; id: string; waitDays: number };
 
 const makeFind = (ids: IdKind) =>
-  statement<Asked>(
-    ({ client, id, waitDays }) => sql`
-    SELECT (${erasure(ids, waitDays)})::json AS item FROM ${e} WHERE ${e.id} = ${id} AND ${e.clientId} = ${client}`,
-    `idm_erasure_${ids}`,
-  );
+  statement<Asked>(`idm_erasure_${ids}`)`
+    SELECT (${({ waitDays }) => erasure(ids, waitDays)})::json AS item FROM ${e} WHERE ${e.id} = ${"id"}
+      AND ${e.clientId} = ${"client"}`;
 
 const find = { shared: makeFind("shared"), own: makeFind("own") };
 

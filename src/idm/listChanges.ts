@@ -5,7 +5,7 @@ import { AppError } from "../platform/errors.ts";
 import { answerMade } from "../platform/http/index.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { ReadShare } from "../platform/database/shares.ts";
-import { findRows, sql, statement } from "../platform/database/sql.ts";
+import { findRows, statement } from "../platform/database/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 import { bitsOf, readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
 import { timeFor, type IdmHandler } from "./contract.ts";
@@ -14,10 +14,8 @@ const listEvents = makeListEvents(subjectNow);
 
 type Deps = { changes: Db; reads: ReadShare; cursorKeys: EncryptionKeys };
 
-const findVersion = statement<{ clientId: string }>(
-  ({ clientId }) => sql`SELECT ${viewVersion(clientId, null)} AS version`,
-  "idm_changes_version",
-);
+const findVersion = statement<{ clientId: string }>("idm_changes_version")`
+  SELECT ${({ clientId }) => viewVersion(clientId, null)} AS version`;
 
 async function readVersion({ pool }: ReadShare, clientId: string): Promise<string | null> {
   const [row] = await findRows<{ version: string | null }, { clientId: string }>(pool, findVersion, { clientId });

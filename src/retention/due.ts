@@ -115,16 +115,13 @@ type DueQuery = Params & { schoolIds: readonly SchoolId[]; until: Date; limit: n
   [Name in keyof Position as `after_${Name}`]: Position[Name];
 };
 
-const selectDue = makeFind<DuePerson, DueQuery>(
-  (params) => sql`
+const selectDue = makeFind<DuePerson, DueQuery>("retention.listDue")`
   SELECT ${fields<DuePerson>(columnsOfDue)}
-  FROM ${dueAmong(params, { schools: sql`${s.id} = ANY (${params.schoolIds}::uuid[])` })} AS due
+  FROM ${(params) => dueAmong(params, { schools: sql`${s.id} = ANY (${params.schoolIds}::uuid[])` })} AS due
   JOIN ${p} ON ${p.id} = due.person_id
-  WHERE due.due_at <= ${params.until}
-    AND (${params.after_id}::uuid IS NULL OR (due.due_at, ${p.id}) > (${params.after_dueAt}::timestamptz, ${params.after_id}))
-  ORDER BY due.due_at, ${p.id} LIMIT ${params.limit}`,
-  "retention.listDue",
-);
+  WHERE due.due_at <= ${"until"}
+    AND (${"after_id"}::uuid IS NULL OR (due.due_at, ${p.id}) > (${"after_dueAt"}::timestamptz, ${"after_id"}))
+  ORDER BY due.due_at, ${p.id} LIMIT ${"limit"}`;
 
 type Page = { schoolIds: readonly SchoolId[]; until: Date; limit: number; after?: Position | undefined };
 
@@ -163,14 +160,11 @@ export const countDue = (db: Queryable, params: Params, query: Omit<CountQuery, 
 
 const shownOfSome = 5;
 
-const selectSome = makeFind<DuePerson & { count: number }, CountQuery>(
-  (params) => sql`
+const selectSome = makeFind<DuePerson & { count: number }, CountQuery>("retention.findSomeDue")`
   SELECT count(*) OVER ()::int AS count, ${fields<DuePerson>(columnsOfDue)}
-  FROM ${dueAmong(params, { schools: sql`${s.id} = ANY (${params.schoolIds}::uuid[])` })} AS due
+  FROM ${(params) => dueAmong(params, { schools: sql`${s.id} = ANY (${params.schoolIds}::uuid[])` })} AS due
   JOIN ${p} ON ${p.id} = due.person_id
-  WHERE due.due_at <= ${params.until} ORDER BY due.due_at, ${p.id} LIMIT ${shownOfSome}`,
-  "retention.findSomeDue",
-);
+  WHERE due.due_at <= ${"until"} ORDER BY due.due_at, ${p.id} LIMIT ${shownOfSome}`;
 
 /** How many are due until a date, and the first of them. */
 export async function findSomeDue(

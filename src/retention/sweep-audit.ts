@@ -1,7 +1,7 @@
 import { joinRetention, type SchoolId } from "../directory/index.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
-import { makeFind, run, sql, statement, table } from "../platform/database/sql.ts";
+import { makeFind, run, statement, table } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { givenAt, type Params, type RetentionRules } from "./due.ts";
 
@@ -11,24 +11,20 @@ const ofState = table("retentionPolicy", "of_state");
 
 type Shorter = { schoolId: SchoolId; auditDays: number };
 
-const findShorter = makeFind<Shorter, Params>(
-  (params) => sql`
-  SELECT ${s.id} AS "schoolId", retention."auditDays" FROM ${s} ${joinRetention(params)}
+const findShorter = makeFind<Shorter, Params>()`
+  SELECT ${s.id} AS "schoolId", retention."auditDays" FROM ${s} ${joinRetention}
   WHERE (${own.auditDays} IS NOT NULL OR ${ofState.auditDays} IS NOT NULL)
-    AND retention."auditDays" < ${params.auditDays}::int`,
-);
+    AND retention."auditDays" < ${"auditDays"}::int`;
 
 // A day of a school at a time, found by index.
 const deleteDay = (name: "audit" | "personImport") => {
   const [old, first] = [table(name, "old"), table(name, "first")];
-  return statement<{ schoolId: SchoolId; before: Date }>(
-    ({ schoolId, before }) => sql`
+  return statement<{ schoolId: SchoolId; before: Date }>(`retention.sweep_${name}`)`
     DELETE FROM ${old} USING (
-      SELECT min(${first.at}) AS at FROM ${first} WHERE ${first.schoolId} = ${schoolId} AND ${first.at} < ${before}) AS oldest
-    WHERE ${old.schoolId} = ${schoolId} AND ${old.at} >= oldest.at AND ${old.at} < ${before}
-      AND ${old.at} < oldest.at + interval '1 day'`,
-    `retention.sweep_${name}`,
-  );
+      SELECT min(${first.at}) AS at FROM ${first} WHERE ${first.schoolId} = ${"schoolId"}
+        AND ${first.at} < ${"before"}) AS oldest
+    WHERE ${old.schoolId} = ${"schoolId"} AND ${old.at} >= oldest.at AND ${old.at} < ${"before"}
+      AND ${old.at} < oldest.at + interval '1 day'`;
 };
 const deletions = [deleteDay("audit"), deleteDay("personImport")];
 

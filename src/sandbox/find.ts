@@ -3,7 +3,7 @@ import type { ClientId } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, sql, statement, table } from "../platform/database/sql.ts";
+import { findRows, statement, table } from "../platform/database/sql.ts";
 import { sandboxSteps, type SandboxStepName } from "./steps.ts";
 
 export type SandboxId = string & { readonly __sandboxId: true };
@@ -71,10 +71,7 @@ export async function listSandboxes(
 
 const s = table("sandbox", "s");
 
-const lockRow = statement<{ id: string }>(
-  ({ id }) => sql`SELECT FROM ${s} WHERE ${s.id} = ${id} FOR UPDATE`,
-  "sandbox.lock",
-);
+const lockRow = statement<{ id: string }>("sandbox.lock")`SELECT FROM ${s} WHERE ${s.id} = ${"id"} FOR UPDATE`;
 
 /** Locks a sandbox until the end of the transaction. Errors: not_found sandbox_not_found. */
 export async function lockSandbox(tx: Transaction, id: SandboxId): Promise<Sandbox> {

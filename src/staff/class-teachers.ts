@@ -22,23 +22,23 @@ const s = table("school", "s");
 const held = table("staffRole", "held");
 const heldAt = table("staffRoleSchool", "held_at");
 
-const listProposed = makeFind<Proposed, { schoolId: SchoolId; now: Date }>(
-  ({ schoolId, now }) => sql`
+const listProposed = makeFind<Proposed, { schoolId: SchoolId; now: Date }>()`
   SELECT ${fields<Proposed>({
     ...pick(p, "id", "firstFull", "firstCall", "last"),
     classes: sql`json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}) ORDER BY ${g.naturalKey}, ${g.id})`,
-    state: sql`CASE WHEN ${p.blockedAt} IS NOT NULL THEN 'BLOCKED' WHEN ${hasWayToSignIn(p)} THEN 'READY' ELSE 'NO_LOGIN' END`,
+    state: sql`CASE WHEN ${p.blockedAt} IS NOT NULL THEN 'BLOCKED' WHEN ${hasWayToSignIn(p)} THEN 'READY'
+      ELSE 'NO_LOGIN' END`,
   })}
   FROM ${m}
   JOIN ${g} ON ${g.id} = ${m.groupId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE'
   JOIN ${p} ON ${p.id} = ${m.personId} AND ${p.status} = 'ACTIVE'
   JOIN ${s} ON ${s.id} = ${m.schoolId} AND ${s.sandboxId} IS NULL
-  WHERE ${m.schoolId} = ${schoolId} AND ${m.role} = 'TEACHER' AND NOT EXISTS (
-    SELECT FROM ${held} LEFT JOIN ${heldAt} ON ${heldAt.roleId} = ${held.id} AND ${heldAt.schoolId} = ${schoolId}
-    WHERE ${held.personId} = ${p.id} AND (${held.endsAt} IS NULL OR ${held.endsAt} > ${now}) AND (${held.role} = 'OPERATOR'
+  WHERE ${m.schoolId} = ${"schoolId"} AND ${m.role} = 'TEACHER' AND NOT EXISTS (
+    SELECT FROM ${held} LEFT JOIN ${heldAt} ON ${heldAt.roleId} = ${held.id} AND ${heldAt.schoolId} = ${"schoolId"}
+    WHERE ${held.personId} = ${p.id} AND (${held.endsAt} IS NULL OR ${held.endsAt} > ${"now"})
+      AND (${held.role} = 'OPERATOR'
       OR ${heldAt.roleId} IS NOT NULL AND ${held.role} IN ('DISTRICT', 'SCHOOL_ADMIN', 'SECRETARY', 'CLASS_TEACHER')))
-  GROUP BY ${p.id} ORDER BY ${p.sortKey}, ${p.id}`,
-);
+  GROUP BY ${p.id} ORDER BY ${p.sortKey}, ${p.id}`;
 
 /** The active teachers of classes of a school who hold no role that manages these classes, by name. */
 export async function listProposedTeachers(

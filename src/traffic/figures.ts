@@ -58,26 +58,20 @@ type FigureQuery = {
 type FigurePoint = { at: Date; outcome: string; count: number };
 
 /** Adds the subjects up; leaves out hours and days without a count. */
-export const findFigures = makeFind<FigurePoint, FigureQuery>(
-  ({ metric, step, subjects, from, until }) => sql`
+export const findFigures = makeFind<FigurePoint, FigureQuery>()`
   SELECT ${fields<FigurePoint>({ at: f.at, outcome: f.outcome, count: sql`sum(${f.count})::float8` })}
-  FROM ${f} WHERE ${f.metric} = ${metric} AND ${f.step} = ${step} AND ${f.subject} = ANY (${subjects}::text[])
-    AND ${f.at} >= ${from} AND ${f.at} < ${until}
-  GROUP BY ${f.at}, ${f.outcome} ORDER BY ${f.at}, ${f.outcome}`,
-);
+  FROM ${f} WHERE ${f.metric} = ${"metric"} AND ${f.step} = ${"step"} AND ${f.subject} = ANY (${"subjects"}::text[])
+    AND ${f.at} >= ${"from"} AND ${f.at} < ${"until"}
+  GROUP BY ${f.at}, ${f.outcome} ORDER BY ${f.at}, ${f.outcome}`;
 
 type Old = { step: FigureStep; before: Date; batch: number };
 
-export const deleteFigures = makeRun<Old>(
-  ({ step, before, batch }) => sql`DELETE FROM ${f} WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM ${f} WHERE ${f.step} = ${step} AND ${f.at} < ${before} ORDER BY ${f.at} LIMIT ${batch}))`,
-  "traffic.sweepFigures",
-);
+export const deleteFigures = makeRun<Old>("traffic.sweepFigures")`DELETE FROM ${f} WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM ${f} WHERE ${f.step} = ${"step"} AND ${f.at} < ${"before"} ORDER BY ${f.at} LIMIT ${"batch"}))`;
 
-const deleteOf = makeRun<{ subject: Subject; metrics: readonly Metric[]; steps: readonly FigureStep[] }>(
-  (params) => sql`DELETE FROM ${f} WHERE ${f.metric} = ANY (${params.metrics}::text[])
-    AND ${f.step} = ANY (${params.steps}::text[]) AND ${f.subject} = ${params.subject}`,
-);
+const deleteOf = makeRun<{ subject: Subject; metrics: readonly Metric[]; steps: readonly FigureStep[] }>()`
+  DELETE FROM ${f} WHERE ${f.metric} = ANY (${"metrics"}::text[])
+    AND ${f.step} = ANY (${"steps"}::text[]) AND ${f.subject} = ${"subject"}`;
 
 export const deleteFiguresOf = (db: Queryable, subject: Subject): Promise<number> =>
   deleteOf(db, { subject, metrics, steps });

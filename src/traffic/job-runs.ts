@@ -51,11 +51,9 @@ export const recordBackup = (
 
 type BackupAge = { ageSeconds: number };
 
-const findBackup = makeFind<BackupAge, { name: string }>(
-  ({ name }) => sql`
+const findBackup = makeFind<BackupAge, { name: string }>()`
   SELECT ${fields<BackupAge>({ ageSeconds: sql`extract(epoch FROM clock_timestamp() - ${job.at})::float8` })}
-  FROM ${job} WHERE ${job.name} = ${name}`,
-);
+  FROM ${job} WHERE ${job.name} = ${"name"}`;
 
 export async function findBackupAge(db: Queryable): Promise<number> {
   const [age] = await findBackup(db, { name: backup });

@@ -94,28 +94,24 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
 
 const deleteOld = (name: (typeof logs)[number]) => {
   const line = table(name, "line");
-  return statement<{ before: Date; batch: number }>(
-    ({ before, batch }) => sql`DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM ${line} WHERE ${line.at} < ${before} ORDER BY ${line.at} LIMIT ${batch}))`,
-    `traffic.sweep_${name}`,
-  );
+  return statement<{ before: Date; batch: number }>(`traffic.sweep_${name}`)`
+    DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${line} WHERE ${line.at} < ${"before"} ORDER BY ${line.at} LIMIT ${"batch"}))`;
 };
 
 // Only apps with recent lines. The newest surplus line is found in the index.
 const deleteSurplus = (name: (typeof logs)[number]) => {
   const line = table(name, "line");
-  return statement<{ since: Date; most: number; batch: number }>(
-    ({ since, most, batch }) => sql`DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
-      SELECT surplus.ctid FROM (SELECT DISTINCT ${line.clientId} FROM ${line} WHERE ${line.at} >= ${since}) active
+  return statement<{ since: Date; most: number; batch: number }>(`traffic.limit_${name}`)`
+    DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
+      SELECT surplus.ctid FROM (SELECT DISTINCT ${line.clientId} FROM ${line} WHERE ${line.at} >= ${"since"}) active
       CROSS JOIN LATERAL (
         SELECT ${line.id} FROM ${line} WHERE ${line.clientId} = active.client_id
-        ORDER BY ${line.id} DESC OFFSET ${most} LIMIT 1) newest
+        ORDER BY ${line.id} DESC OFFSET ${"most"} LIMIT 1) newest
       CROSS JOIN LATERAL (
         SELECT ctid FROM ${line} WHERE ${line.clientId} = active.client_id AND ${line.id} <= newest.id
-        ORDER BY ${line.id} LIMIT ${batch}) surplus
-      LIMIT ${batch}))`,
-    `traffic.limit_${name}`,
-  );
+        ORDER BY ${line.id} LIMIT ${"batch"}) surplus
+      LIMIT ${"batch"}))`;
 };
 
 const keptLines = { requests: 1000, steps: 5000, days: 7 };

@@ -1,5 +1,5 @@
 import type { RecordStore } from "../platform/database/db.ts";
-import { fields, makeFind, pick, type Queryable, sql, table } from "../platform/database/sql.ts";
+import { fields, makeFind, pick, type Queryable, table } from "../platform/database/sql.ts";
 import type { ApiRequest, SignOnStep } from "./logs.ts";
 
 type RequestQuery = {
@@ -35,22 +35,18 @@ const step = fields<SignOnStep>({
 
 type Page = { clientId: string; requestId: string | null; after: string | null; limit: number };
 
-const selectNewest = makeFind<SignOnStep, Page>(
-  ({ clientId, requestId, after, limit }) => sql`
-  SELECT ${step} FROM ${s} WHERE ${s.clientId} = ${clientId} AND (${after}::uuid IS NULL OR ${s.id} < ${after})
-    AND (${requestId}::text IS NULL OR ${s.requestId} = ${requestId} OR ${s.shortCode} = upper(${requestId}))
-  ORDER BY ${s.id} DESC LIMIT ${limit}`,
-);
+const selectNewest = makeFind<SignOnStep, Page>()`
+  SELECT ${step} FROM ${s} WHERE ${s.clientId} = ${"clientId"} AND (${"after"}::uuid IS NULL OR ${s.id} < ${"after"})
+    AND (${"requestId"}::text IS NULL OR ${s.requestId} = ${"requestId"} OR ${s.shortCode} = upper(${"requestId"}))
+  ORDER BY ${s.id} DESC LIMIT ${"limit"}`;
 
 // The same expression as the index; per name, so that PostgreSQL does not estimate that it must read the whole table.
-const selectNamed = makeFind<SignOnStep, { clientId: string; names: readonly string[] }>(
-  ({ clientId, names }) => sql`
-  SELECT DISTINCT ON (${s.id}) ${step} FROM unnest(${names}::text[]) AS asked (name)
+const selectNamed = makeFind<SignOnStep, { clientId: string; names: readonly string[] }>()`
+  SELECT DISTINCT ON (${s.id}) ${step} FROM unnest(${"names"}::text[]) AS asked (name)
   CROSS JOIN LATERAL (
     SELECT * FROM ${s}
-    WHERE ${s.clientId} = ${clientId} AND string_to_array(${s.attempt}, '>') @> ARRAY[asked.name] OFFSET 0) s
-  ORDER BY ${s.id}`,
-);
+    WHERE ${s.clientId} = ${"clientId"} AND string_to_array(${s.attempt}, '>') @> ARRAY[asked.name] OFFSET 0) s
+  ORDER BY ${s.id}`;
 
 const namesOf = (steps: readonly SignOnStep[]): string[] => [
   ...new Set(steps.flatMap(({ attempt }) => attempt.split(">"))),

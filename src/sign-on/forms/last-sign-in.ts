@@ -205,8 +205,7 @@ const settings = table("schoolSignIn");
 const school = table("school");
 const cards = table("cardSettings");
 
-const findSignInOfSchool = makeFind<SignInOfSchool, { id: SchoolId }>(
-  ({ id }) => sql`
+const findSignInOfSchool = makeFind<SignInOfSchool, { id: SchoolId }>("sign-on.findSignInOfSchool")`
     SELECT ${fields<SignInOfSchool>({
       name: school.name,
       helpText: settings.helpText,
@@ -217,14 +216,10 @@ const findSignInOfSchool = makeFind<SignInOfSchool, { id: SchoolId }>(
     })}
     FROM ${school} LEFT JOIN ${settings} ON ${settings.schoolId} = ${school.id}
       LEFT JOIN ${cards} ON ${cards.schoolId} = ${school.id}
-    WHERE ${school.id} = ${id}`,
-  "sign-on.findSignInOfSchool",
-);
+    WHERE ${school.id} = ${"id"}`;
 
-const selectAnyStay = makeFind<{ isOffered: boolean }>(
-  () => sql`SELECT EXISTS (SELECT FROM ${settings} WHERE ${settings.staySignedInDays} > 0) AS "isOffered"`,
-  "sign-on.findAnyStay",
-);
+const selectAnyStay = makeFind<{ isOffered: boolean }>("sign-on.findAnyStay")`
+  SELECT EXISTS (SELECT FROM ${settings} WHERE ${settings.staySignedInDays} > 0) AS "isOffered"`;
 
 /** For a browser without a school: whether any school lets people stay signed in. */
 async function findAnyStay({ db }: InteractionDeps): Promise<LoginModel["stayOffer"]> {

@@ -70,11 +70,8 @@ export const rememberSchool = makeRun<Choice>(
     DO UPDATE SET ${columnNames("schoolChoice", "schoolId")} = excluded.${columnNames("schoolChoice", "schoolId")}`,
 );
 
-const deleteChoice = makeRun<Pair>(
-  ({ clientId, personId }) =>
-    sql`DELETE FROM ${choice} WHERE ${choice.personId} = ${personId} AND ${choice.clientId} = ${clientId}`,
-  "sign-on.forgetSchool",
-);
+const deleteChoice = makeRun<Pair>("sign-on.forgetSchool")`
+  DELETE FROM ${choice} WHERE ${choice.personId} = ${"personId"} AND ${choice.clientId} = ${"clientId"}`;
 
 /** The person is asked for a school again at the next sign-on. Returns whether one was chosen. */
 export const forgetSchool = async (tx: Queryable, pair: Pair): Promise<boolean> => (await deleteChoice(tx, pair)) > 0;

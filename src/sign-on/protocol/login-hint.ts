@@ -1,7 +1,7 @@
 import { findPersonByAppId, type ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { seal, unseal, hmac } from "../../platform/crypto/seal.ts";
-import { makeFind, sql, table } from "../../platform/database/sql.ts";
+import { makeFind, table } from "../../platform/database/sql.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { foldUsername } from "../../accounts/index.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
@@ -21,12 +21,10 @@ const credential = table("credential");
 const findPerson = makeFind<
   { id: PersonId; schoolId: SchoolId | null },
   { personId: string | null; username: string | null }
->(
-  ({ personId, username }) => sql`
-    SELECT ${person.id} AS id, ${person.homeSchoolId} AS "schoolId" FROM ${person} WHERE ${person.id} = ${personId}
-    UNION ALL SELECT ${credential.personId}, NULL FROM ${credential} WHERE ${credential.username} = ${username} LIMIT 1`,
-  "sign-on.findHintedPerson",
-);
+>("sign-on.findHintedPerson")`
+    SELECT ${person.id} AS id, ${person.homeSchoolId} AS "schoolId" FROM ${person} WHERE ${person.id} = ${"personId"}
+    UNION ALL SELECT ${credential.personId}, NULL FROM ${credential} WHERE ${credential.username} = ${"username"}
+      LIMIT 1`;
 
 /** A hint is a tile's, the app's id of a person, or a user name; `sure`: only this service can have made it. */
 export async function findHintedPerson(

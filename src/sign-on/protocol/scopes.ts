@@ -5,7 +5,7 @@ import { adminScopesOf, holdsRoleBeyondHome } from "../../staff/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, RecordStore } from "../../platform/database/db.ts";
-import { makeFind, sql, table } from "../../platform/database/sql.ts";
+import { makeFind, table } from "../../platform/database/sql.ts";
 import type { StaffSecondFactor } from "./deps.ts";
 import { hasPassword, hasSecondFactor, hasSecondFactors, hasStaffFactor } from "../../accounts/index.ts";
 
@@ -119,11 +119,9 @@ const person = table("person");
 
 type Held = { personId: PersonId; now: Date };
 
-const findBeyondHome = makeFind<{ isHeld: boolean }, Held>(
-  ({ personId, now }) =>
-    sql`SELECT ${holdsRoleBeyondHome(person, now)} AS "isHeld" FROM ${person} WHERE ${person.id} = ${personId}`,
-  "sign-on.holdsRoleBeyondHome",
-);
+const findBeyondHome = makeFind<{ isHeld: boolean }, Held>("sign-on.holdsRoleBeyondHome")`
+  SELECT ${({ now }) => holdsRoleBeyondHome(person, now)} AS "isHeld"
+  FROM ${person} WHERE ${person.id} = ${"personId"}`;
 
 export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
   staffSecondFactor === "required" || hasSecondFactors(db, personId);

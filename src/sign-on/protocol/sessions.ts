@@ -34,8 +34,7 @@ const issuedAt = sql`(${artifact.payload}->>'iat')::bigint`;
 const startedAt = sql`(coalesce(${artifact.payload}->>'startedAt', ${artifact.payload}->>'loginTs'))::bigint`;
 const named = sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name})`;
 
-const findBrowsers = makeFind<BrowserRow, SessionQuery>(
-  ({ personId, now }) => sql`
+const findBrowsers = makeFind<BrowserRow, SessionQuery>("sign-on.listBrowsers")`
     SELECT ${fields<BrowserRow>({
       payload: artifact.payload,
       rule: sessionRuleOf(artifact.personId),
@@ -48,15 +47,12 @@ const findBrowsers = makeFind<BrowserRow, SessionQuery>(
       lastUsedAt: sql`NULL::timestamptz`,
       endsAt: artifact.expiresAt,
     })}
-    FROM ${artifactsOf(personId, "artifact")}
+    FROM ${({ personId }) => artifactsOf(personId, "artifact")}
     WHERE ${artifact.kind} = 'Session' AND ${artifact.sessionUid} IS NOT NULL
-      AND ${artifact.expiresAt} > ${now} AND ${isCurrent(artifact)}`,
-  "sign-on.listBrowsers",
-);
+      AND ${artifact.expiresAt} > ${"now"} AND ${isCurrent(artifact)}`;
 
 // Issuing a token uses the code or refresh token that it was issued from.
-const findApps = makeFind<PersonSession, SessionQuery>(
-  ({ personId, now }) => sql`
+const findApps = makeFind<PersonSession, SessionQuery>("sign-on.listAppTokens")`
     SELECT ${fields<PersonSession>({
       id: idOf(sql`held.grant_id`),
       kind: sql`'APP'`,
@@ -68,15 +64,14 @@ const findApps = makeFind<PersonSession, SessionQuery>(
     FROM (
       SELECT ${artifact.grantId} AS grant_id, ${artifact.clientId} AS client_id,
         to_timestamp(min(${issuedAt})) AS since, to_timestamp(max(${issuedAt})) AS last_used_at,
-        max(${artifact.expiresAt}) FILTER (WHERE ${artifact.consumedAt} IS NULL AND ${artifact.expiresAt} > ${now}) AS ends_at
-      FROM ${artifactsOf(personId, "artifact")}
+        max(${artifact.expiresAt}) FILTER (WHERE ${artifact.consumedAt} IS NULL
+          AND ${artifact.expiresAt} > ${"now"}) AS ends_at
+      FROM ${({ personId }) => artifactsOf(personId, "artifact")}
       WHERE ${artifact.kind} IN ('AccessToken', 'RefreshToken')
         AND ${artifact.grantId} IS NOT NULL AND ${isCurrent(artifact)}
       GROUP BY ${artifact.grantId}, ${artifact.clientId}) AS held
     JOIN ${app} ON ${app.clientId} = held.client_id
-    WHERE held.ends_at IS NOT NULL`,
-  "sign-on.listAppTokens",
-);
+    WHERE held.ends_at IS NOT NULL`;
 
 export async function listSessions(
   { db: { pool }, sessionSeconds }: { db: Db; sessionSeconds: number },
@@ -94,20 +89,17 @@ export async function listSessions(
 
 type Held = { uid: string | null; grantId: string | null; clientId: ClientId | null };
 
-const findHeld = makeFind<Held, { personId: PersonId; id: string }>(
-  ({ personId, id }) => sql`
+const findHeld = makeFind<Held, { personId: PersonId; id: string }>("sign-on.findSessionOfPerson")`
     SELECT ${fields<Held>({
       uid: sql`CASE ${artifact.kind} WHEN 'Session' THEN ${artifact.sessionUid} END`,
       grantId: artifact.grantId,
       clientId: artifact.clientId,
     })}
     FROM ${artifact}
-    WHERE ${artifact.personId} = ${personId} AND ${isCurrent(artifact)} AND (
-      (${artifact.kind} = 'Session' AND ${idOf(artifact.sessionUid)} = ${id}::uuid)
-      OR (${artifact.kind} IN ('AccessToken', 'RefreshToken') AND ${idOf(artifact.grantId)} = ${id}::uuid))
-    LIMIT 1`,
-  "sign-on.findSessionOfPerson",
-);
+    WHERE ${artifact.personId} = ${"personId"} AND ${isCurrent(artifact)} AND (
+      (${artifact.kind} = 'Session' AND ${idOf(artifact.sessionUid)} = ${"id"}::uuid)
+      OR (${artifact.kind} IN ('AccessToken', 'RefreshToken') AND ${idOf(artifact.grantId)} = ${"id"}::uuid))
+    LIMIT 1`;
 
 /** Ends one session of a person and notifies the apps of a browser. Errors: not_found session_not_found. */
 export async function endSessionIn(
@@ -142,12 +134,9 @@ export async function listConsents(
   }));
 }
 
-const deleteTokens = makeRun<{ personId: PersonId; clientId: ClientId }>(
-  ({ personId, clientId }) => sql`
-    DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId} AND ${artifact.clientId} = ${clientId}
-      AND ${artifact.kind} IN ('AuthorizationCode', 'AccessToken', 'RefreshToken')`,
-  "sign-on.deleteTokensOfPair",
-);
+const deleteTokens = makeRun<{ personId: PersonId; clientId: ClientId }>("sign-on.deleteTokensOfPair")`
+    DELETE FROM ${artifact} WHERE ${artifact.personId} = ${"personId"} AND ${artifact.clientId} = ${"clientId"}
+      AND ${artifact.kind} IN ('AuthorizationCode', 'AccessToken', 'RefreshToken')`;
 
 /**
  * Withdraws a consent, forgets the chosen school, and ends the app's codes and tokens of the person. Errors: not_found

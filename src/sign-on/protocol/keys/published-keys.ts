@@ -19,8 +19,7 @@ const app = table("app");
 const former = table("formerAlgorithm");
 
 // Read at each request for the keys, so that an app can sign people in as soon as it is registered.
-const findPublished = makeFind<PublishedKey, { validSince: Date }>(
-  ({ validSince }) => sql`
+const findPublished = makeFind<PublishedKey, { validSince: Date }>("sign-on.listPublishedKeys")`
     SELECT ${fields<PublishedKey>({
       kid: key.kid,
       algorithm: sql`${key.algorithm}::text`,
@@ -31,13 +30,11 @@ const findPublished = makeFind<PublishedKey, { validSince: Date }>(
       retiredAt: key.retiredAt,
     })}
     FROM ${key}
-    WHERE (${key.state} <> 'RETIRED' OR ${key.retiredAt} >= ${validSince}) AND (
+    WHERE (${key.state} <> 'RETIRED' OR ${key.retiredAt} >= ${"validSince"}) AND (
       ${key.algorithm} = ${literal(defaultIdTokenAlgorithm)}
       OR ${key.algorithm} IN (SELECT ${app.idTokenAlgorithm} FROM ${app})
-      OR ${key.algorithm} IN (SELECT ${former.algorithm} FROM ${former} WHERE ${former.usedUntil} >= ${validSince}))
-    ORDER BY ${keyOrder}`,
-  "sign-on.listPublishedKeys",
-);
+      OR ${key.algorithm} IN (SELECT ${former.algorithm} FROM ${former} WHERE ${former.usedUntil} >= ${"validSince"}))
+    ORDER BY ${keyOrder}`;
 
 // Other processes sign with the old key until they notice a change, and clocks differ.
 const clockSkewSeconds = 600;

@@ -14,10 +14,8 @@ const signingKeys = { name: "schultor signing keys" };
 
 const key = table("signingKey");
 
-const findStates = makeFind<{ state: string }, { algorithm: Algorithm }>(
-  ({ algorithm }) => sql`
-    SELECT ${key.state}::text AS state FROM ${key} WHERE ${key.algorithm} = ${algorithm}::id_token_algorithm`,
-);
+const findStates = makeFind<{ state: string }, { algorithm: Algorithm }>()`
+    SELECT ${key.state}::text AS state FROM ${key} WHERE ${key.algorithm} = ${"algorithm"}::id_token_algorithm`;
 
 export async function ensureSigningKeys(db: Db, keys: EncryptionKeys, now: Date): Promise<void> {
   if ((await countUsable(db.pool, {})) >= algorithms.length * 2) return;
@@ -33,18 +31,16 @@ export async function ensureSigningKeys(db: Db, keys: EncryptionKeys, now: Date)
   });
 }
 
-const countUsable = makeRun(() => sql`SELECT FROM ${key} WHERE ${key.state} IN ('ACTIVE', 'NEXT')`);
+const countUsable = makeRun()`SELECT FROM ${key} WHERE ${key.state} IN ('ACTIVE', 'NEXT')`;
 
-const retire = makeRun<{ now: Date }>(
-  ({ now }) => sql`
-    ${update("signingKey", "signing_key", { state: sql`'RETIRED'`, retiredAt: now })} WHERE ${key.state} = 'ACTIVE'`,
-);
+const retire = makeRun<{ now: Date }>()`
+    ${({ now }) => update("signingKey", "signing_key", { state: sql`'RETIRED'`, retiredAt: now })}
+      WHERE ${key.state} = 'ACTIVE'`;
 
-const activate = makeFind<Activated, { now: Date }>(
-  ({ now }) => sql`
-    ${update("signingKey", "signing_key", { state: sql`'ACTIVE'`, activatedAt: now })} WHERE ${key.state} = 'NEXT'
-    RETURNING ${fields<Activated>({ algorithm: sql`${key.algorithm}::text`, kid: key.kid })}`,
-);
+const activate = makeFind<Activated, { now: Date }>()`
+    ${({ now }) => update("signingKey", "signing_key", { state: sql`'ACTIVE'`, activatedAt: now })}
+      WHERE ${key.state} = 'NEXT'
+    RETURNING ${fields<Activated>({ algorithm: sql`${key.algorithm}::text`, kid: key.kid })}`;
 
 type Activated = { algorithm: Algorithm; kid: string };
 
@@ -87,9 +83,8 @@ export async function rotateSigningKeysIn(
 const latestOf = (times: readonly (Date | null)[]): Date | null =>
   times.reduce((latest, time) => (time !== null && (latest === null || time > latest) ? time : latest), null);
 
-const deleteRetired = makeRun<{ before: Date }>(
-  ({ before }) => sql`DELETE FROM ${key} WHERE ${key.state} = 'RETIRED' AND ${key.retiredAt} < ${before}`,
-);
+const deleteRetired = makeRun<{ before: Date }>()`
+  DELETE FROM ${key} WHERE ${key.state} = 'RETIRED' AND ${key.retiredAt} < ${"before"}`;
 
 /** Keeps retired keys for as long as apps may hint at a session with an ID token that they signed. */
 export function makeRetiredKeysJob({ db, clock, lifetimes }: RetiredKeysDeps): WorkerJob {

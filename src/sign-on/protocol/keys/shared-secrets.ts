@@ -44,9 +44,8 @@ const insertRoot = makeRun<Secret>(({ name, encrypted, createdAt }) => {
   const row = insert("sharedSecret", { name, encrypted, createdAt });
   return sql`${row} ON CONFLICT DO NOTHING`;
 });
-const findRoot = makeFind<{ encrypted: Buffer }, { name: string }>(
-  ({ name }) => sql`SELECT ${secret.encrypted} AS encrypted FROM ${secret} WHERE ${secret.name} = ${name}`,
-);
+const findRoot = makeFind<{ encrypted: Buffer }, { name: string }>()`
+  SELECT ${secret.encrypted} AS encrypted FROM ${secret} WHERE ${secret.name} = ${"name"}`;
 
 /** The first process to start makes the root. Errors: DatabaseStartError if none of the keys decrypts it. */
 export async function loadSharedSecrets(db: Db, keys: EncryptionKeys, now: Date): Promise<SharedSecrets> {
@@ -81,30 +80,25 @@ const factor = table("secondFactor");
 const kinds = [
   {
     rows: sql`${fields<Sealed>({ id: signingKey.kid, sealed: signingKey.encryptedPrivate })} FROM ${signingKey}`,
-    write: makeRun<Sealed>(
-      ({ id, sealed }) =>
-        sql`${update("signingKey", "signing_key", { encryptedPrivate: sealed })} WHERE ${signingKey.kid} = ${id}`,
-    ),
+    write: makeRun<Sealed>()`
+      ${({ sealed }) => update("signingKey", "signing_key", { encryptedPrivate: sealed })}
+        WHERE ${signingKey.kid} = ${"id"}`,
     purposeOf,
   },
   {
     rows: sql`${fields<Sealed>({ id: secret.name, sealed: secret.encrypted })} FROM ${secret}`,
-    write: makeRun<Sealed>(
-      ({ id, sealed }) =>
-        sql`${update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${id}`,
-    ),
+    write: makeRun<Sealed>()`
+      ${({ sealed }) => update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${"id"}`,
     purposeOf: rootPurpose,
   },
   {
     rows: sql`
       ${fields<Sealed>({ id: factor.id, sealed: factor.secret })} FROM ${factor} WHERE ${factor.secret} IS NOT NULL`,
-    write: makeRun<Sealed>(
-      ({ id, sealed }) =>
-        sql`${update("secondFactor", "second_factor", { secret: sealed })} WHERE ${factor.id} = ${id}`,
-    ),
+    write: makeRun<Sealed>()`
+      ${({ sealed }) => update("secondFactor", "second_factor", { secret: sealed })} WHERE ${factor.id} = ${"id"}`,
     purposeOf: totpPurpose,
   },
-].map((kind) => ({ ...kind, list: makeFind<Sealed>(() => sql`SELECT ${kind.rows} FOR UPDATE`) }));
+].map((kind) => ({ ...kind, list: makeFind<Sealed>()`SELECT ${kind.rows} FOR UPDATE` }));
 
 type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };
 

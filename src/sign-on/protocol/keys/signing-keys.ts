@@ -24,16 +24,14 @@ const key = table("signingKey");
 export const keyOrder = sql`array_position(ARRAY['ACTIVE', 'NEXT', 'RETIRED'], ${key.state}::text), ${key.algorithm},
   ${key.createdAt} DESC, ${key.kid}`;
 
-const findKeys = makeFind<KeyRow>(
-  () => sql`
+const findKeys = makeFind<KeyRow>()`
     SELECT ${fields<KeyRow>({
       kid: key.kid,
       algorithm: sql`${key.algorithm}::text`,
       state: sql`${key.state}::text`,
       encryptedPrivate: key.encryptedPrivate,
     })}
-    FROM ${key} ORDER BY ${keyOrder}`,
-);
+    FROM ${key} ORDER BY ${keyOrder}`;
 
 export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Promise<SigningKey[]> {
   const rows = await findKeys(db, {});
@@ -48,15 +46,12 @@ export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Prom
   });
 }
 
-const findVersion = makeFindOne<{ version: string }>(
-  () => sql`
-    SELECT coalesce(string_agg(${key.kid} || ' ' || ${key.state}, ',' ORDER BY ${key.kid}), '') AS version FROM ${key}`,
-  "sign-on.findKeysVersion",
-);
+const findVersion = makeFindOne<{ version: string }>("sign-on.findKeysVersion")`
+    SELECT coalesce(string_agg(${key.kid} || ' ' || ${key.state}, ',' ORDER BY ${key.kid}), '') AS version FROM ${key}`;
 
 export const findKeysVersion = async (db: Queryable): Promise<string> => (await findVersion(db, {})).version;
 
-const countActive = makeRun(() => sql`SELECT FROM ${key} WHERE ${key.state} = 'ACTIVE' LIMIT 1`);
+const countActive = makeRun()`SELECT FROM ${key} WHERE ${key.state} = 'ACTIVE' LIMIT 1`;
 
 export async function checkSigningKeys(db: Queryable): Promise<void> {
   if ((await countActive(db, {})) === 0) throw new Error("no signing key is active");

@@ -145,12 +145,9 @@ export async function findArtifact(db: Queryable, key: Key): Promise<FoundArtifa
 
 const session = table("oidcArtifact", "session");
 
-const findByUid = makeFind<{ payload: AdapterPayload }, { uid: string }>(
-  ({ uid }) => sql`
+const findByUid = makeFind<{ payload: AdapterPayload }, { uid: string }>("sign-on.findSessionByUid")`
     SELECT ${session.payload} FROM ${session}
-    WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${uid} AND ${isCurrent(session)}`,
-  "sign-on.findSessionByUid",
-);
+    WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${"uid"} AND ${isCurrent(session)}`;
 
 export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {
   const [session] = await findByUid(db, { uid });
@@ -198,16 +195,11 @@ export async function changeInteraction(db: Queryable, artifact: Artifact): Prom
   return (await storeReply(db, changed)) === 1;
 }
 
-export const deleteArtifact = makeRun<Key>(
-  ({ kind, idHash }) =>
-    sql`DELETE FROM ${artifact} WHERE ${artifact.kind} = ${kind} AND ${artifact.idHash} = ${idHash}`,
-  "sign-on.deleteArtifact",
-);
+export const deleteArtifact = makeRun<Key>("sign-on.deleteArtifact")`
+  DELETE FROM ${artifact} WHERE ${artifact.kind} = ${"kind"} AND ${artifact.idHash} = ${"idHash"}`;
 
-const deleteByGrant = makeRun<{ grantId: string }>(
-  ({ grantId }) => sql`DELETE FROM ${artifact} WHERE ${artifact.grantId} = ${grantId}`,
-  "sign-on.deleteGrant",
-);
+const deleteByGrant = makeRun<{ grantId: string }>("sign-on.deleteGrant")`
+  DELETE FROM ${artifact} WHERE ${artifact.grantId} = ${"grantId"}`;
 
 /** Repeated, because a refresh locks its token's row: only the next DELETE sees the tokens that it issued. */
 export async function deleteGrant(db: Queryable, grantId: string): Promise<void> {
@@ -215,10 +207,8 @@ export async function deleteGrant(db: Queryable, grantId: string): Promise<void>
 }
 
 /** Ends a session and its tokens; tokens for offline access do not carry its uid. */
-export const deleteSession = makeRun<{ uid: string }>(
-  ({ uid }) => sql`DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${uid}`,
-  "sign-on.deleteSession",
-);
+export const deleteSession = makeRun<{ uid: string }>("sign-on.deleteSession")`
+  DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${"uid"}`;
 
 /** More browsers than anybody uses at the same time. */
 const sessionsPerPerson = 100;
@@ -272,8 +262,8 @@ export async function raiseSession(
 }
 
 // TRUNCATE, because there may be millions and nothing else runs.
-const forgetArtifacts = makeRun(() => sql`TRUNCATE ${table("oidcArtifact")}`);
-const forgetPrints = makeRun(() => sql`TRUNCATE ${table("cardPrint")}`);
+const forgetArtifacts = makeRun()`TRUNCATE ${table("oidcArtifact")}`;
+const forgetPrints = makeRun()`TRUNCATE ${table("cardPrint")}`;
 
 /** A restored backup does not know which sign-ins were used, revoked or ended since. */
 export async function forgetSignIns(tx: Queryable): Promise<void> {
@@ -284,16 +274,10 @@ export async function forgetSignIns(tx: Queryable): Promise<void> {
 type Of = { clientId: ClientId };
 
 // One statement per index.
-const deleteClientTokens = makeRun<Of>(
-  ({ clientId }) => sql`
-    DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} = 'ClientCredentials'`,
-  "sign-on.forgetClientTokens",
-);
-const deleteUserTokens = makeRun<Of>(
-  ({ clientId }) => sql`
-    DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} <> 'ClientCredentials'`,
-  "sign-on.forgetUserTokens",
-);
+const deleteClientTokens = makeRun<Of>("sign-on.forgetClientTokens")`
+    DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${"clientId"} AND ${artifact.kind} = 'ClientCredentials'`;
+const deleteUserTokens = makeRun<Of>("sign-on.forgetUserTokens")`
+    DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${"clientId"} AND ${artifact.kind} <> 'ClientCredentials'`;
 
 /** Deletes every code, token and interaction of a deleted app. */
 export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {

@@ -93,8 +93,7 @@ const interaction = table("oidcArtifact", "interaction");
 const begun = table("oidcArtifact", "begun");
 const interactionClient = sql`(${interaction.payload} #>> '{params,client_id}')`;
 
-const findInteractionRows = makeFind<InteractionRow, { idHashes: Buffer[] }>(
-  ({ idHashes }) => sql`
+const findInteractionRows = makeFind<InteractionRow, { idHashes: Buffer[] }>("sign-on.findInteractions")`
     SELECT ${fields<InteractionRow>({
       ...foundColumns(interaction),
       rule: sql`NULL`, // findAnswers reads it, once the person is known
@@ -105,10 +104,8 @@ const findInteractionRows = makeFind<InteractionRow, { idHashes: Buffer[] }>(
         WHERE ${begun.kind} = 'Session' AND ${begun.sessionUid} = ${interaction.payload} #>> '{session,uid}'
           AND ${isCurrent(begun)} LIMIT 1)`,
     })}
-    FROM unnest(${arrayOf(idHashes, "bytea")}) WITH ORDINALITY AS asked (id_hash, place)
-    CROSS JOIN ${artifactOf(sql`'Interaction'`, sql`asked.id_hash`)} interaction`,
-  "sign-on.findInteractions",
-);
+    FROM unnest(${({ idHashes }) => arrayOf(idHashes, "bytea")}) WITH ORDINALITY AS asked (id_hash, place)
+    CROSS JOIN ${artifactOf(sql`'Interaction'`, sql`asked.id_hash`)} interaction`;
 
 export async function findInteractions(db: Queryable, idHashes: Buffer[]): Promise<(InteractionLookup | null)[]> {
   const rows = await findInteractionRows(db, { idHashes });
@@ -240,8 +237,7 @@ export function toFoundToken(
 type TokenOfGrant = Key & Pick<FoundArtifact, "payload" | "personId">;
 
 // An access token may have fewer scopes than the grant; codes and refresh tokens have all.
-const findRowOfGrant = makeFind<TokenOfGrant, { grantId: string }>(
-  ({ grantId }) => sql`
+const findRowOfGrant = makeFind<TokenOfGrant, { grantId: string }>("sign-on.findTokenOfGrant")`
     SELECT ${fields<TokenOfGrant>({
       kind: token.kind,
       idHash: token.idHash,
@@ -249,11 +245,9 @@ const findRowOfGrant = makeFind<TokenOfGrant, { grantId: string }>(
       personId: token.personId,
     })}
     FROM ${token}
-    WHERE ${token.grantId} = ${grantId} AND ${token.kind} IN ('AuthorizationCode', 'RefreshToken', 'AccessToken')
+    WHERE ${token.grantId} = ${"grantId"} AND ${token.kind} IN ('AuthorizationCode', 'RefreshToken', 'AccessToken')
       AND ${isCurrent(token)}
-    ORDER BY ${token.kind} = 'AccessToken', ${token.expiresAt} DESC LIMIT 1`,
-  "sign-on.findTokenOfGrant",
-);
+    ORDER BY ${token.kind} = 'AccessToken', ${token.expiresAt} DESC LIMIT 1`;
 
 export async function findTokenOfGrant(db: Queryable, grantId: string): Promise<FoundToken | null> {
   const [token] = await findRowOfGrant(db, { grantId });

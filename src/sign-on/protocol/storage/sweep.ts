@@ -81,20 +81,18 @@ type Counted = { client: string; added: number; newest: Date | null };
 type Known = { clients: string[]; since: (Date | null)[]; atMost: number };
 
 // Counts per client the tokens that expire after those already counted.
-const countTokens = makeFind<Counted, Known>(
-  ({ clients, since, atMost }) => sql`
+const countTokens = makeFind<Counted, Known>("sign-on.countClientTokens")`
   ${withClients}
   SELECT ${fields<Counted>({ client: sql`client.id`, added: sql`token.added`, newest: sql`token.newest` })}
-  FROM client LEFT JOIN unnest(${clients}::text[], ${since}::timestamptz[]) AS known (id, since) ON known.id = client.id
+  FROM client LEFT JOIN unnest(${"clients"}::text[], ${"since"}::timestamptz[]) AS known (id, since)
+    ON known.id = client.id
   CROSS JOIN LATERAL (
     SELECT count(*)::int AS added, max(expires_at) AS newest FROM (
       SELECT ${artifact.expiresAt} FROM ${artifact}
       WHERE ${artifact.kind} = 'ClientCredentials' AND ${artifact.clientId} = client.id
         AND ${artifact.expiresAt} > coalesce(known.since, '-infinity')
-      ORDER BY ${artifact.expiresAt} DESC LIMIT ${atMost}::int + 1) counted) token
-  WHERE client.id IS NOT NULL`,
-  "sign-on.countClientTokens",
-);
+      ORDER BY ${artifact.expiresAt} DESC LIMIT ${"atMost"}::int + 1) counted) token
+  WHERE client.id IS NOT NULL`;
 
 const limitTokens = makeRun<{ client: string; atMost: number; limit: number }>(
   ({ client, atMost, limit }) =>

@@ -335,17 +335,14 @@ const slots = 2 ** 20;
 
 const key = columnNames("oidcArtifact", "kind", "idHash");
 
-export const deleteOldestTokens = makeRun<Pair>(
-  ({ personId, clientId }) => sql`
+export const deleteOldestTokens = makeRun<Pair>("sign-on.deleteOldestTokens")`
     DELETE FROM ${artifact} WHERE (${key}) IN (
       SELECT ${key} FROM (
         SELECT ${key}, row_number() OVER (
           PARTITION BY ${artifact.kind}, ${artifact.consumedAt} IS NULL ORDER BY ${artifact.expiresAt} DESC) AS place
-        FROM ${artifact} WHERE ${artifact.personId} = ${personId} AND ${artifact.clientId} = ${clientId}
+        FROM ${artifact} WHERE ${artifact.personId} = ${"personId"} AND ${artifact.clientId} = ${"clientId"}
           AND ${artifact.kind} IN ('AuthorizationCode', 'AccessToken', 'RefreshToken')) token
-      WHERE place > ${keptTokens})`,
-  "sign-on.deleteOldestTokens",
-);
+      WHERE place > ${keptTokens})`;
 
 /** Deletes the oldest tokens of a pair after many exchanges. Pairs may share a counter; extra runs are safe. */
 export function makeLimitTokens({ db, clock }: { db: Db; clock: Clock }): (pair: Pair) => Promise<void> {
