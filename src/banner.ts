@@ -63,9 +63,10 @@ export function makeBanner(config: Config, { demoApps }: { demoApps: DemoApps | 
 
 function describeDemoApps({ issuerUrl }: Config, { running, takenPorts }: DemoApps): string[] {
   const ports = takenPorts.toSorted().join(", ");
-  const taken = takenPorts.length === 0 ? [] : [`  Not running, because other programs have their ports: ${ports}`];
-  if (running.length === 0) return [`  ${issuerUrl}/sign-in   (the tiles; no demo app is running)`, ...taken];
-  return [table(running.map(({ name, url }) => [`${url}login`, name] as const)), ...taken];
+  const notRunning =
+    takenPorts.length === 0 ? [] : [`  Not running, because other programs have their ports: ${ports}`];
+  if (running.length === 0) return [`  ${issuerUrl}/sign-in   (the tiles; no demo app is running)`, ...notRunning];
+  return [table(running.map(({ name, url }) => [`${url}login`, name] as const)), ...notRunning];
 }
 
 const pagesOf: Record<string, string> = { PARTNER: "/partner" };

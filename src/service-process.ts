@@ -10,7 +10,7 @@ import { makeEnds, openApp, openPorts, openRosterDrop, openSharesOf, serveApp, t
 export type Plan = { name: string; role: "web" | "worker" };
 
 /** `config` has the settled ports; `url` is that of the database. */
-export type Given = { plan: Plan; config: Config; url: string };
+export type ProcessStart = { plan: Plan; config: Config; url: string };
 
 export type Failure = { explained: string | null; error: Error };
 
@@ -20,7 +20,7 @@ const metrics = makeMetrics();
 let prepared: Prepared | null = null;
 let stopping = false;
 
-async function prepare({ plan, config: given, url }: Given): Promise<Prepared> {
+async function prepare({ plan, config: given, url }: ProcessStart): Promise<Prepared> {
   const config = { ...given, role: plan.role };
   const log = makeLog({
     level: config.logLevel,
@@ -63,7 +63,7 @@ async function stop(): Promise<void> {
 }
 
 const call = connectProcess(process, {
-  prepare: (params: Given) =>
+  prepare: (params: ProcessStart) =>
     explained(
       params.config,
       prepare(params).then((ready) => (prepared = ready)),

@@ -9,7 +9,7 @@ import { watchProcess, watchProcesses } from "./platform/telemetry/metrics.ts";
 import { applyMigrations } from "./platform/migrations/migrate.ts";
 import { openProcesses, type Process, type Processes } from "./platform/processes/processes.ts";
 import { withProgress } from "./platform/jobs/progress.ts";
-import type { Failure, Given, Plan } from "./service-process.ts";
+import type { Failure, ProcessStart, Plan } from "./service-process.ts";
 import { startDemoAppsOf, type Running } from "./start.ts";
 import { loadDemoWorldInto, makeEnds, openDatabaseOf, openPorts, settlePorts, startOrEnd } from "./start-parts.ts";
 import type { Ends, Surroundings } from "./start-parts.ts";
@@ -58,7 +58,7 @@ async function fillDatabase(url: string, config: Config, say: (line: string) => 
   await loadDemoWorldInto(db, config, say).finally(() => db.close());
 }
 
-function openService(plans: Plan[], { config, url, log }: Omit<Given, "plan"> & { log: Log }): Processes<Plan> {
+function openService(plans: Plan[], { config, url, log }: Omit<ProcessStart, "plan"> & { log: Log }): Processes<Plan> {
   const registry = new Registry();
   watchProcess({ registry });
   const metrics = makeMetricsOfProcesses<Process<Plan>>(registry);
@@ -85,8 +85,8 @@ function openService(plans: Plan[], { config, url, log }: Omit<Given, "plan"> & 
   return processes;
 }
 
-async function prepare({ plan, call }: Process<Plan>, config: Omit<Given, "plan">): Promise<void> {
-  refuseFailure((await call("prepare", { plan, ...config } satisfies Given)) as Failure | null);
+async function prepare({ plan, call }: Process<Plan>, config: Omit<ProcessStart, "plan">): Promise<void> {
+  refuseFailure((await call("prepare", { plan, ...config } satisfies ProcessStart)) as Failure | null);
 }
 
 async function listen({ call }: Process<Plan>): Promise<void> {

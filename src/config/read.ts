@@ -19,16 +19,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, option] of Object.entries<Option>(options)) {
-    const given = env[name] ?? option.default;
-    if (given === undefined) continue;
-    if (given.trim() === "") {
+    const text = env[name] ?? option.default;
+    if (text === undefined) continue;
+    if (text.trim() === "") {
       problems.push(`${name} is set but empty. Give it a value, or remove it to get the default.`);
       continue;
     }
-    const result = option.value.safeParse(given);
+    const result = option.value.safeParse(text);
     if (result.success) values[name] = result.data;
     else
-      problems.push(`${name}${option.secret ? "" : `=${given}`} is not understood. ${result.error.issues[0]?.message}`);
+      problems.push(`${name}${option.secret ? "" : `=${text}`} is not understood. ${result.error.issues[0]?.message}`);
   }
   problems.push(...findConflicts(values));
   if (env["NODE_ENV"] === "production") problems.push(...findUnfitForProduction(values, env));

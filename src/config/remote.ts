@@ -7,11 +7,11 @@ export type RemoteSettings = {
 
 /** Source: XDG Base Directory Specification. */
 export function readRemoteSettings(env: NodeJS.ProcessEnv = process.env): RemoteSettings {
-  const given = (name: string) => env[name] || undefined;
-  const [own, home] = [given("XDG_CONFIG_HOME"), given("HOME")];
+  const read = (name: string) => env[name] || undefined;
+  const [own, home] = [read("XDG_CONFIG_HOME"), read("HOME")];
   return {
     configFolder: own ?? (home && `${home}/.config`),
-    remote: given("SCHULTOR_REMOTE"),
-    clientSecret: given("SCHULTOR_CLIENT_SECRET"),
+    remote: read("SCHULTOR_REMOTE"),
+    clientSecret: read("SCHULTOR_CLIENT_SECRET"),
   };
 }

@@ -67,9 +67,9 @@ export function makeListEvents(subjectOf: (event: EventRow) => Sql): ListEvents 
     const rows = await select(db, { clientId, types, after, limit: limit + 1 });
     const [{ lastPosition, isExpired }] = rows as [Row];
     if (isExpired) return { kind: "expired" };
-    const found = rows.flatMap((row) => (row.position === null ? [] : [row]));
-    const events = found.slice(0, limit);
-    const more = found.length > limit;
+    const ownRows = rows.flatMap((row) => (row.position === null ? [] : [row]));
+    const events = ownRows.slice(0, limit);
+    const more = ownRows.length > limit;
     return { kind: "events", events, next: more ? events.at(-1)!.position : lastPosition, more };
   };
 }

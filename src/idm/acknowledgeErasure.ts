@@ -9,10 +9,10 @@ import { erasureNotFound, type IdmHandler } from "./contract.ts";
 
 const e = table("erasure", "e");
 
-type Asked = { client: string; id: string; waitDays: number };
+type ErasureQuery = { client: string; id: string; waitDays: number };
 
 const makeFind = (ids: IdKind) =>
-  statement<Asked>(`idm_erasure_${ids}`)`
+  statement<ErasureQuery>(`idm_erasure_${ids}`)`
     SELECT (${({ waitDays }) => erasure(ids, waitDays)})::json AS item FROM ${e} WHERE ${e.id} = ${"id"}
       AND ${e.clientId} = ${"client"}`;
 
@@ -28,7 +28,7 @@ export const makeAcknowledgeErasure =
         throw new AppError("invalid", "invalid_request", "A reason is given if the outcome is kept, and only then.");
       const origin = { at: clock(), actorId: `app:${clientId}`, requestId };
       await acknowledgeErasure(db, { id, clientId, state, reason }, origin);
-      const [erasure] = await findRows<{ item: Erasure }, Asked>(db.pool, find[ids], {
+      const [erasure] = await findRows<{ item: Erasure }, ErasureQuery>(db.pool, find[ids], {
         client: clientId,
         id,
         waitDays,

@@ -7,10 +7,10 @@ import type { IdmHandler } from "./contract.ts";
 
 const e = table("erasure", "e");
 
-type Given = { client: string; state: Erasure["state"]; waitDays: number; now: Date };
+type ErasuresQuery = { client: string; state: Erasure["state"]; waitDays: number; now: Date };
 
 const makeErasures = (ids: IdKind) =>
-  makeListQuery<Erasure, Given>(`idm_erasures_${ids}`, ({ client, state, waitDays, now }) => {
+  makeListQuery<Erasure, ErasuresQuery>(`idm_erasures_${ids}`, ({ client, state, waitDays, now }) => {
     const where = sql`${e.state} = ${state}::erasure_state`;
     const visible = erasureIsAsked(client, e, { now, waitDays });
     return {

@@ -23,8 +23,8 @@ export function makeBilingualRouter(): Router {
       const [locale, languageUrl] = [readLocale(req), addressInLanguage(req.originalUrl)];
       const text = texts.get(locale) ?? readPage(name, locale);
       texts.set(locale, text);
-      const shown = { ...text, width: "wide" as const, ...guideAssets };
-      sendPage(res, renderPage(shown, { locale, languageUrl }));
+      const page = { ...text, width: "wide" as const, ...guideAssets };
+      sendPage(res, renderPage(page, { locale, languageUrl }));
     });
   }
   return router;

@@ -20,7 +20,7 @@ export type PublishedDocument = {
 type ReleasedDocument = { name: string; yaml: string; sha256: string };
 export type PublishedRelease = { version: string; date: string; documents: ReleasedDocument[] };
 
-export type Place = { platform: string; baseUrl: string; issuerUrl: string };
+export type Addresses = { platform: string; baseUrl: string; issuerUrl: string };
 
 const releasesFolder = join(import.meta.dirname, "..", "..", "openapi", "released");
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
@@ -43,7 +43,7 @@ const isVariantOf = (name: string, names: readonly string[]): boolean =>
   names.some((other) => name.startsWith(`${other}-`));
 
 /** Read in several turns of the event loop, as releases are. */
-export async function loadPublishedDocuments(place: Place): Promise<PublishedDocument[]> {
+export async function loadPublishedDocuments(place: Addresses): Promise<PublishedDocument[]> {
   const names = listNames(bundles);
   const documents: PublishedDocument[] = [];
   for (const name of names) {
@@ -82,7 +82,7 @@ function nameVersion(name: string, version: string): string {
 }
 
 /** Read in several turns of the event loop: to fill and hash the documents takes long. */
-export async function loadPublishedReleases(place: Place): Promise<PublishedRelease[]> {
+export async function loadPublishedReleases(place: Addresses): Promise<PublishedRelease[]> {
   const releases: PublishedRelease[] = [];
   for (const { version, date } of readChangelog().releases) {
     await setImmediate();
@@ -102,7 +102,7 @@ function listNames(folder: string): string[] {
     .sort((a, b) => Number(a === forStaff) - Number(b === forStaff) || (a < b ? -1 : 1));
 }
 
-function readFilled(folder: string, file: string, { platform, baseUrl, issuerUrl }: Place): string {
+function readFilled(folder: string, file: string, { platform, baseUrl, issuerUrl }: Addresses): string {
   const written = readFileSync(join(folder, file), "utf8");
   const serverUrl = file.startsWith("sign-on.") ? issuerUrl : baseUrl;
   return fillPlatform(fillAddresses(written, { serverUrl, issuerUrl }), platform);

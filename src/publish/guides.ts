@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import express, { Router } from "express";
 import { contents } from "./contents.ts";
-import type { Place } from "./documents.ts";
+import type { Addresses } from "./documents.ts";
 import { fillAddresses, fillDates, fillPlatform, type EndOfFlow } from "./fill.ts";
 import { renderMarkdown, renderOnPage, titleOf } from "./markdown.ts";
 import { readRuleSets, renderRuleList } from "./rules.ts";
@@ -32,7 +32,7 @@ export function listErrors(): { code: string; text: string }[] {
   }));
 }
 
-export type GuideSettings = Place & { withoutPkce: EndOfFlow };
+export type GuideSettings = Addresses & { withoutPkce: EndOfFlow };
 
 export function listGuides({ platform, baseUrl, issuerUrl, withoutPkce }: GuideSettings): Guide[] {
   return guides.map(({ text, ...guide }) => {

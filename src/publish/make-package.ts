@@ -1,10 +1,10 @@
 // Runs in a thread of its own.
 import { makePackage, type Origin } from "../../clients/pack/index.ts";
 import type { PackageName } from "../../clients/pack/names.ts";
-import type { Place } from "./documents.ts";
+import type { Addresses } from "./documents.ts";
 import { fillAddresses, fillPlatform } from "./fill.ts";
 
-type Wanted = { name: PackageName; origin: Place & Origin };
+type Wanted = { name: PackageName; origin: Addresses & Origin };
 
 export default async ({ name, origin }: Wanted): Promise<Uint8Array> => {
   const { platform, issuerUrl, baseUrl: serverUrl } = origin;

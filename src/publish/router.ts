@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type RequestHandler, Router } from "express";
 import { makeBilingualRouter } from "./bilingual.ts";
 import { makeChangelogRouter } from "./changelog-page.ts";
-import { loadPublishedDocuments, loadPublishedReleases, type Place } from "./documents.ts";
+import { loadPublishedDocuments, loadPublishedReleases, type Addresses } from "./documents.ts";
 import { type GuideSettings, listGuides, makeGuidesRouter } from "./guides.ts";
 import {
   listContents,
@@ -94,9 +94,9 @@ const module = new URL("./make-package.ts", import.meta.url);
 const typeOf = (name: string): string => (name.endsWith(".js") ? "text/javascript; charset=utf-8" : "application/gzip");
 
 /** Serves the packages for partners, each made at its first request. */
-function makeDownloadsRouter(place: Place & { packages: Packages }): Router {
+function makeDownloadsRouter(place: Addresses & { packages: Packages }): Router {
   const { platform, baseUrl, issuerUrl, packages } = place;
-  const origin: Place & Origin = { platform, baseUrl, issuerUrl, ...packages };
+  const origin: Addresses & Origin = { platform, baseUrl, issuerUrl, ...packages };
   const router = Router();
   for (const name of packageNames) {
     const makeAnswer = async () => {

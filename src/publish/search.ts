@@ -7,10 +7,10 @@ import { splitWords, termsOf } from "./search-terms.ts";
 
 type Findable = { kind: "Page" | "Error" | "Operation"; title: string; path: string; text: string };
 
-type Found = Omit<Findable, "text"> & { excerpt: string[] };
+type Hit = Omit<Findable, "text"> & { excerpt: string[] };
 
 /** `isNear`: nothing has the words, and these are the nearest pages. */
-export type Results = { found: Found[]; isNear: boolean };
+export type Results = { found: Hit[]; isNear: boolean };
 export type Search = (query: string) => Results;
 
 const mostResults = 30;
@@ -63,7 +63,7 @@ export async function makeSearch(guides: readonly Guide[], documents: readonly P
 const mostWords = 20;
 const starts = ["first-steps", "tutorial-typescript", "sign-on-server", "first-load", "receive-webhooks", "errors"];
 
-const listStarts = (guides: readonly Guide[]): Found[] =>
+const listStarts = (guides: readonly Guide[]): Hit[] =>
   starts.flatMap((wanted) =>
     guides
       .filter(({ name }) => name === wanted)

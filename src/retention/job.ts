@@ -64,7 +64,7 @@ export function makeRetentionJob({ batchSize = 100, ...deps }: Deps): WorkerJob 
       while (!signal.aborted) {
         const [school] = await claim(db.pool, { now: clock() });
         if (school === undefined) break;
-        const outcome = await look(deps, school);
+        const outcome = await checkSchool(deps, school);
         if (outcome === "due") await applyAt({ ...deps, batchSize }, school, { signal, failed });
         if (outcome !== "held" && !signal.aborted) await finish(deps, school);
       }
@@ -75,7 +75,7 @@ export function makeRetentionJob({ batchSize = 100, ...deps }: Deps): WorkerJob 
 }
 
 /** Holds the school if the run would be unusual. */
-async function look({ db, clock, rules }: Deps, school: Claimed): Promise<"nobody" | "due" | "held"> {
+async function checkSchool({ db, clock, rules }: Deps, school: Claimed): Promise<"nobody" | "due" | "held"> {
   const { schoolId, heldAt } = school;
   const now = clock();
   const [counts] = await countDue(db.pool, givenAt(rules, now), { schoolIds: [schoolId], until: now });

@@ -48,10 +48,10 @@ export const listStatesWithPolicy = async ({ prisma }: RecordStore): Promise<str
 /** Errors: invalid retention_out_of_range. */
 function checkLimits(policy: RetentionPolicy, limits: RetentionRules["limits"]): void {
   for (const [name, { min, max }] of Object.entries(limits)) {
-    const given = policy[name as keyof RetentionDefaults];
-    if (given === null || (given.value >= min && given.value <= max)) continue;
+    const setting = policy[name as keyof RetentionDefaults];
+    if (setting === null || (setting.value >= min && setting.value <= max)) continue;
     // 0 months of inactivity: never.
-    if (name === "inactiveMonths" && given.value === 0) continue;
+    if (name === "inactiveMonths" && setting.value === 0) continue;
     const message = `${name} must be between ${min} and ${max}; the operator of the service sets these limits.`;
     throw new AppError("invalid", "retention_out_of_range", message, undefined, { property: `${name}/value` });
   }

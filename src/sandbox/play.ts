@@ -35,7 +35,7 @@ const play: Record<SandboxStepName, (at: Playing) => Promise<unknown>> = {
   RESTORE: async (at) => restorePerson(at.change, { personId: await personOf(at, "joiner-2") }),
   MANY: async (at) => {
     const groupId = await addSyncedGroup(at, { name: "Jahrgang 7", type: "SONSTIG", sourceSystemIdentifier: "many" });
-    await join(at, { names: Array.from({ length: massJoinSize }, (_, n) => nameOf(n)), as: "many", groupId });
+    await join(at, { names: Array.from({ length: massJoinSize }, (_, n) => inventName(n)), as: "many", groupId });
   },
   SYNC_OFF: ({ change, schoolId, clientId }) => setSync(change, { schoolId, clientId, sync: false }),
   SYNC_ON: ({ change, schoolId, clientId }) => setSync(change, { schoolId, clientId, sync: true }),
@@ -146,5 +146,5 @@ const firstNames = ["Ada", "Bela", "Cem", "Dilan", "Emil", "Frieda", "Greta", "H
 const middleNames = ["Marie", "Can", "Luise", "Ole", "Zoë", "Änne", "Björn", "Nour", "Tom", "Lea"];
 const lastNames = ["Acker", "Bäcker", "Çelik", "Dreßler", "Ebert", "Förster", "Große", "Hölzl", "Imhoff", "Jäger"];
 
-const nameOf = (n: number): PersonName =>
+const inventName = (n: number): PersonName =>
   called(`${firstNames[n % 10]!} ${middleNames[Math.floor(n / 10) % 10]!}`, lastNames[Math.floor(n / 100) % 10]!);

@@ -35,11 +35,11 @@ export function makeTraffic({ db, clock }: { db: Db; clock: Clock }): Traffic {
   }
 
   async function flush(): Promise<void> {
-    const [taken, ran] = [counted, runs];
+    const [written, ran] = [counted, runs];
     counted = new Map();
     runs = new Map();
-    await writeCounts(db.pool, [...taken.values()]).catch((error: unknown) => {
-      if (isDatabaseUnavailable(error)) takeBack(taken);
+    await writeCounts(db.pool, [...written.values()]).catch((error: unknown) => {
+      if (isDatabaseUnavailable(error)) takeBack(written);
       throw error;
     });
     await writeJobRuns(db.pool, [...ran.values()]);

@@ -138,7 +138,7 @@ export function readDeviceChoice(request: PageRequest): DeviceChoice {
   return { isShared, stays: !isShared && fieldOf(request, "stay") !== "" };
 }
 
-type Shown = {
+type LoginPageParts = {
   typed: TypedLogin | undefined;
   /** The address of the page that shows all ways, and asks for any user name. */
   other: string;
@@ -158,7 +158,7 @@ type OfBrowser =
 export function describeBrowser(
   { req }: PageRequest,
   { person, isShared, stays, stayOffer, help, hasClassLists, hasPasskeys, ways, usesWays }: KnownBrowser,
-  { typed, other, upstream, problem }: Shown,
+  { typed, other, upstream, problem }: LoginPageParts,
 ): Pick<LoginModel, OfBrowser> & { mayUsePasskeys: boolean } {
   const username = typed?.username ?? "";
   const isOther = req.query["other"] !== undefined;

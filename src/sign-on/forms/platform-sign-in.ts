@@ -52,7 +52,7 @@ export function makePlatformSignIn(deps: InteractionDeps): Router {
 
 export function openPlatform(request: PageRequest): SignOn {
   const { again, other } = request.req.query;
-  const kept = again === undefined ? {} : { again: "" };
+  const repeated = again === undefined ? {} : { again: "" };
   const [login, path] = [addressOf(request, signInPath), returnPathOf(request)];
   const forms = { login: signInPath, "new-password": newPasswordPath };
   return {
@@ -61,8 +61,8 @@ export function openPlatform(request: PageRequest): SignOn {
     browser: readBrowser(request) ?? "",
     addresses: {
       login,
-      other: addressOf(request, signInPath, { ...kept, other: "" }),
-      upstream: addressOf(request, beginPath, { ...kept, ...(other !== undefined && { other: "" }) }),
+      other: addressOf(request, signInPath, { ...repeated, other: "" }),
+      upstream: addressOf(request, beginPath, { ...repeated, ...(other !== undefined && { other: "" }) }),
     },
     hint: { username: "", schoolId: null },
     context: contextOf(request, signInPath),

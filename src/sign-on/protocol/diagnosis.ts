@@ -5,7 +5,7 @@ import { grantTypes, responseModes } from "./contract.ts";
 import { findScopeProblem, listScopes } from "./scopes.ts";
 import type { KoaContextWithOIDC } from "oidc-provider";
 
-type Given = Readonly<Record<string, unknown>>;
+type SentParameters = Readonly<Record<string, unknown>>;
 type Client = {
   clientId: string;
   redirectUris?: readonly string[] | undefined;
@@ -82,7 +82,7 @@ function describeOne(name: string, sent: unknown, { show, check, ifMissing = nul
 }
 
 /** Describes the `wanted` parameters, and all other parameters that were sent. */
-function describe(sent: Given, wanted: Wanted, others: Wanted): SentParameter[] {
+function describe(sent: SentParameters, wanted: Wanted, others: Wanted): SentParameter[] {
   const known = { ...wanted, ...others };
   const unknown = Object.keys(sent).filter((name) => !Object.hasOwn(known, name) && plainName.test(name));
   return [
@@ -103,7 +103,7 @@ function checkResponseMode(mode: string, redirectUri: unknown): SentProblem | nu
 
 const challengeMethods = ["S256", "plain"];
 
-export function describeAuthorization(sent: Given, client: Client): SentParameter[] {
+export function describeAuthorization(sent: SentParameters, client: Client): SentParameter[] {
   const hasChallenge = typeof sent["code_challenge"] === "string" && sent["code_challenge"] !== "";
   const requiresChallenge = client.isPkceRequired || client.authMethod === "none";
   return describe(
@@ -163,7 +163,7 @@ export function describeAuthorization(sent: Given, client: Client): SentParamete
   );
 }
 
-export function authenticationOf(sent: Given, header: string | undefined): string {
+export function authenticationOf(sent: SentParameters, header: string | undefined): string {
   if (header !== undefined) return /^basic /i.test(header) ? "client_secret_basic" : "other";
   if (sent["client_secret"] !== undefined) return "client_secret_post";
   return sent["client_assertion"] === undefined ? "none" : "private_key_jwt";
@@ -178,7 +178,7 @@ function checkVerifier(text: string, code: Code | null): SentProblem | null {
 
 /** `header` is the Authorization header. */
 export function describeTokenRequest(
-  sent: Given,
+  sent: SentParameters,
   { client, code, header }: { client: Client; code: Code | null; header: string | undefined },
 ): SentParameter[] {
   const authentication = authenticationOf(sent, header);

@@ -13,7 +13,7 @@ export function makeLoginHint(key: Buffer, personId: string, clientId: string): 
   return seal([key], `${purpose} ${clientId}`, Buffer.from(personId)).toString("base64url");
 }
 
-type AskedHint = { hint: string; clientId: ClientId };
+type HintOfApp = { hint: string; clientId: ClientId };
 
 const person = table("person");
 const credential = table("credential");
@@ -30,7 +30,7 @@ const findPerson = makeFind<
 export async function findHintedPerson(
   db: Queryable,
   key: Buffer,
-  { hint, clientId }: AskedHint,
+  { hint, clientId }: HintOfApp,
 ): Promise<{ personId: PersonId | null; schoolId: SchoolId | null; sure: boolean }> {
   const opened = open(key, { hint, clientId });
   const named = opened === null && uuidPattern.test(hint) ? await findPersonByAppId(db, { clientId, id: hint }) : null;
@@ -50,11 +50,11 @@ export function hashHintedPerson(key: Buffer, personId: string): string {
 }
 
 /** What may be filled into the login form: a user name that the app itself sent. */
-export function readableHint(key: Buffer, { hint, clientId }: AskedHint): string {
+export function readableHint(key: Buffer, { hint, clientId }: HintOfApp): string {
   return open(key, { hint, clientId }) !== null || uuidPattern.test(hint) || hint.length > 64 ? "" : hint;
 }
 
-function open(key: Buffer, { hint, clientId }: AskedHint): string | null {
+function open(key: Buffer, { hint, clientId }: HintOfApp): string | null {
   return unseal([key], `${purpose} ${clientId}`, Buffer.from(hint, "base64url"))?.toString() ?? null;
 }
 
@@ -82,10 +82,10 @@ export function readTypedHint(cookies: Pick<Cookies, "get">): string {
   return Buffer.from(cookies.get(name, { signed: false }) ?? "", "base64url").toString();
 }
 
-type Kept = { key: Buffer; schoolId: SchoolId; path: string };
+type SchoolOfHint = { key: Buffer; schoolId: SchoolId; path: string };
 
 /** Keeps the school of our own hint's person, encrypted, for the help text of the login form. */
-export function keepHintedSchool(cookies: Cookies, { key, schoolId, path }: Kept): void {
+export function keepHintedSchool(cookies: Cookies, { key, schoolId, path }: SchoolOfHint): void {
   const value = seal([key], schoolPurpose, Buffer.from(schoolId)).toString("base64url");
   cookies.set(schoolName, value, { path, httpOnly: true, sameSite: "lax", signed: false });
 }

@@ -99,7 +99,7 @@ type Deps = { db: RecordStore; staffSecondFactor: StaffSecondFactor };
 export const asksForAdmin = (scopes: Iterable<string>): boolean =>
   [...scopes].some((scope) => scopeFromWire(scope)?.startsWith("admin:"));
 
-type Asked = { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined };
+type SignOnRequest = { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined };
 
 /**
  * Whether scopes of the admin API are requested in a session that does not open them: one by login card, or one by the
@@ -107,7 +107,7 @@ type Asked = { personId: PersonId; scopes: Iterable<string>; amr: readonly strin
  */
 export async function lacksStaffFactor(
   { db, clock }: { db: Db; clock: Clock },
-  { personId, scopes, amr }: Asked,
+  { personId, scopes, amr }: SignOnRequest,
 ): Promise<boolean> {
   if (hasPassword(amr) || !asksForAdmin(scopes)) return false;
   if (!hasStaffFactor(amr)) return true;
@@ -126,7 +126,7 @@ const findBeyondHome = makeFind<{ isHeld: boolean }, Held>("sign-on.holdsRoleBey
 export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
   staffSecondFactor === "required" || hasSecondFactors(db, personId);
 
-export async function lacksSecondFactor(deps: Deps, { personId, scopes, amr }: Asked): Promise<boolean> {
+export async function lacksSecondFactor(deps: Deps, { personId, scopes, amr }: SignOnRequest): Promise<boolean> {
   if (hasSecondFactor(amr) || !asksForAdmin(scopes)) return false;
   return needsSecondFactor(deps, personId);
 }

@@ -38,11 +38,12 @@ const systems = [
 ] as const;
 
 type Pattern = readonly [name: string, pattern: RegExp];
-const nameOf = (all: readonly Pattern[], text: string): string =>
+const findMatch = (all: readonly Pattern[], text: string): string =>
   all.find(([, pattern]) => pattern.test(text))?.[0] ?? "other";
 
 /** Browser and system without versions, such as `firefox windows`. */
-export const kindOfBrowser = (userAgent = ""): string => `${nameOf(families, userAgent)} ${nameOf(systems, userAgent)}`;
+export const kindOfBrowser = (userAgent = ""): string =>
+  `${findMatch(families, userAgent)} ${findMatch(systems, userAgent)}`;
 
 const bind = (key: string, { req }: BrowserTraits): string =>
   hash("sha256", `${key} ${kindOfBrowser(req.headers["user-agent"])}`, "base64url");

@@ -86,10 +86,10 @@ async function showList(request: PageRequest): Promise<void> {
     listCookie.forget(request);
     return showCode(request);
   }
-  const nameOf = makeNameInClass(list.pupils);
+  const nameInClass = makeNameInClass(list.pupils);
   const handleOf = makeHandles(request, list);
   const pupils = list.pupils
-    .map((pupil) => ({ name: nameOf(pupil), url: pupil.isReady ? pupilPath(handleOf(pupil)) : null }))
+    .map((pupil) => ({ name: nameInClass(pupil), url: pupil.isReady ? pupilPath(handleOf(pupil)) : null }))
     .sort((left, right) => left.name.localeCompare(right.name, "de"));
   const model = {
     className: list.className,

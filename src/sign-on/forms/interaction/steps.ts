@@ -54,8 +54,8 @@ const allow: Step = async (visit) => {
   if (personId === null || interaction.prompt.name !== "consent") return showAgain(visit);
   const at = deps.clock();
   const right = await findSignOnRight(deps.db.pool, { personId, clientId }, at);
-  const shown = fieldOf(visit, "shown").split(" ");
-  const scopes = withoutRefused(right, visit.scopes).filter((scope) => shown.includes(scope));
+  const shownScopes = fieldOf(visit, "shown").split(" ");
+  const scopes = withoutRefused(right, visit.scopes).filter((scope) => shownScopes.includes(scope));
   const audit = {
     at,
     action: "consent_given" as const,

@@ -68,9 +68,9 @@ export async function openSchoolLink(request: PageRequest): Promise<void> {
   redirect(request, waiting === null ? signInPath : `/interaction/${waiting.uid}`);
 }
 
-type Found = Pick<SchoolSearchModel, "words" | "schools"> & Partial<SchoolSearchModel>;
+type SearchResult = Pick<SchoolSearchModel, "words" | "schools"> & Partial<SchoolSearchModel>;
 
-function show(request: PageRequest, search: Found): void {
+function show(request: PageRequest, search: SearchResult): void {
   const model: SchoolSearchModel = {
     isUnknown: false,
     problem: null,

@@ -8,15 +8,15 @@ import type { Decisions, Pair } from "../consent.ts";
 import type { TokenClaims, PersonClaims } from "../contract.ts";
 import { makePseudonym } from "../../../accounts/index.ts";
 import { lacksSecondFactor, lacksStaffFactor } from "../scopes.ts";
-import { once, questions, getRequest, recordSignIn } from "../storage/request.ts";
+import { readOnce, questions, getRequest, recordSignIn } from "../storage/request.ts";
 import type { ProviderDeps } from "../deps.ts";
 
 export function findRight(deps: ProviderDeps, pair: Pair): Promise<SignOnRight> {
-  return once(getRequest().memory, questions.right(pair), () => deps.store.findRight(pair));
+  return readOnce(getRequest().memory, questions.right(pair), () => deps.store.findRight(pair));
 }
 
 export function findPastDecisions(deps: ProviderDeps, pair: Pair): Promise<Decisions> {
-  return once(getRequest().memory, questions.decisions(pair), () => deps.store.findDecisions(pair));
+  return readOnce(getRequest().memory, questions.decisions(pair), () => deps.store.findDecisions(pair));
 }
 
 /** The only school, or the remembered choice while it is valid; null asks for a choice. */
@@ -30,11 +30,11 @@ export async function findSchool(deps: ProviderDeps, pair: Pair): Promise<School
 }
 
 const readSubject = ({ db }: ProviderDeps, pair: Pair) =>
-  once(getRequest().memory, questions.subject(pair), () => findSubject(db.pool, pair));
+  readOnce(getRequest().memory, questions.subject(pair), () => findSubject(db.pool, pair));
 
 /** The id that the app has in place of the service's; null if the person was deleted during the request. */
 export const findOwnId = (deps: ProviderDeps, pair: Pair): Promise<string | null> =>
-  once(getRequest().memory, questions.ownId(pair), async () => {
+  readOnce(getRequest().memory, questions.ownId(pair), async () => {
     const subject = await readSubject(deps, pair);
     return subject && (subject.id ?? (await findAppPersonId(deps.db.pool, pair)));
   });

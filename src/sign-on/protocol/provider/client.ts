@@ -9,7 +9,7 @@ import { countedAddress } from "../../../accounts/index.ts";
 import { hashId, type Key } from "../storage/artifact.ts";
 import { listScopes } from "../scopes.ts";
 import { noteTokenFault } from "../diagnosis.ts";
-import { once, questions, getRequest } from "../storage/request.ts";
+import { readOnce, questions, getRequest } from "../storage/request.ts";
 import type { ProviderDeps } from "../deps.ts";
 import { setParameters } from "./library.ts";
 import { checkParameters } from "../mount.ts";
@@ -111,7 +111,7 @@ export function makeFindClient({ store, clock, platform, contract, findClientKey
     if (operation === "issueToken") dropIgnoredScopes(ctx as KoaContextWithOIDC);
     if (!clientIdShape.test(clientId)) return undefined;
     const app = await (ctx
-      ? once(getRequest().memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
+      ? readOnce(getRequest().memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
       : store.findApp(clientId));
     if (!app) return undefined;
     if (app.suspendedAt !== null && (operation === "issueToken" || operation === "introspectToken")) {
@@ -138,7 +138,9 @@ export function makeFindClient({ store, clock, platform, contract, findClientKey
     const presented = readToken(ctx);
     if (!presented) return store.findApp(clientId);
     const { memory } = getRequest();
-    const { app } = await once(memory, questions.token(presented), () => store.findToken({ ...presented, clientId }));
+    const { app } = await readOnce(memory, questions.token(presented), () =>
+      store.findToken({ ...presented, clientId }),
+    );
     return app;
   }
 }
@@ -199,14 +201,14 @@ export function makeFindClientKeys(get: GuardedSender["get"], clock: Clock): Fin
     const now = clock().getTime() / 1000;
     const keys = await fetchKeys(get, uri).catch(() => null);
     const lastKeys = before !== undefined && now - before.readAt < seconds.keptOnFailure ? before : null;
-    const found =
+    const keySet =
       keys === null
         ? { keys: lastKeys?.keys ?? [], readAt: lastKeys?.readAt ?? 0, triedAt: now }
         : { keys, readAt: now, triedAt: now };
     known.delete(uri);
-    known.set(uri, found);
+    known.set(uri, keySet);
     if (known.size > mostKeySets) known.delete(known.keys().next().value!);
-    return found;
+    return keySet;
   }
 
   function readOnce(uri: string, before: KeySet | undefined): Promise<KeySet> {

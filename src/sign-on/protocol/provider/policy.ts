@@ -6,7 +6,7 @@ import { type Bucket, takeToken } from "../../../platform/database/token-bucket.
 import type { Pair } from "../consent.ts";
 import { asksForAdmin, lacksSecondFactor, lacksStaffFactor } from "../scopes.ts";
 import { isTooOld } from "../signed-in.ts";
-import { once, questions, getRequest } from "../storage/request.ts";
+import { readOnce, questions, getRequest } from "../storage/request.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "../deps.ts";
 import { makeBasePolicy, readIdTokenHint, setParameters } from "./library.ts";
@@ -78,7 +78,7 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
         requestId: requestIdOf(ctx),
         detail: { reason },
       };
-      await once(getRequest().memory, questions.refusal(pair), async () => {
+      await readOnce(getRequest().memory, questions.refusal(pair), async () => {
         if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null) await recordAudit(db, audit);
       });
       return true;

@@ -10,7 +10,7 @@ import {
   consume,
   findRequest,
   noteStanding,
-  once,
+  readOnce,
   put,
   questions,
   remember,
@@ -195,7 +195,7 @@ async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): 
   }
   if (request && kind === "Interaction") return findInteraction(store, request, idHash);
   if (!request || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
-  const { token } = await once(request.memory, questions.token({ kind, idHash }), () =>
+  const { token } = await readOnce(request.memory, questions.token({ kind, idHash }), () =>
     store.findToken({ kind, idHash, clientId: null }),
   );
   if (token?.personId)

@@ -75,20 +75,20 @@ type RowField = keyof typeof rowTypes;
 
 const present = table("oidcArtifact");
 const column = (field: RowField): Sql => columnNames("oidcArtifact", field);
-const given = (field: RowField): Sql => sql`excluded.${column(field)}`;
+const newValue = (field: RowField): Sql => sql`excluded.${column(field)}`;
 
 /** An existing artifact keeps its generation, card and upstream session if none is given. */
 export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
-  const keeps = sql`${given("generation")} IS NULL AND ${present.personId} = ${given("personId")}`;
+  const keeps = sql`${newValue("generation")} IS NULL AND ${present.personId} = ${newValue("personId")}`;
   return sql`
   ${insert("oidcArtifact", { ...row, idHash: sql`decode(${row.idHash}, 'hex')` }, sql`FROM ${relation}`)}
   ON CONFLICT (${column("kind")}, ${column("idHash")}) DO UPDATE
-  SET ${column("payload")} = ${given("payload")}, ${column("expiresAt")} = ${given("expiresAt")},
-    ${column("personId")} = ${given("personId")},
-    ${column("generation")} = CASE WHEN ${keeps} THEN ${present.generation} ELSE ${given("generation")} END,
-    ${column("cardId")} = CASE WHEN ${keeps} THEN ${present.cardId} ELSE ${given("cardId")} END,
+  SET ${column("payload")} = ${newValue("payload")}, ${column("expiresAt")} = ${newValue("expiresAt")},
+    ${column("personId")} = ${newValue("personId")},
+    ${column("generation")} = CASE WHEN ${keeps} THEN ${present.generation} ELSE ${newValue("generation")} END,
+    ${column("cardId")} = CASE WHEN ${keeps} THEN ${present.cardId} ELSE ${newValue("cardId")} END,
     ${column("upstreamSessionId")} =
-      CASE WHEN ${keeps} THEN ${present.upstreamSessionId} ELSE ${given("upstreamSessionId")} END`;
+      CASE WHEN ${keeps} THEN ${present.upstreamSessionId} ELSE ${newValue("upstreamSessionId")} END`;
 };
 
 type ReadColumn = Exclude<keyof FoundArtifact, "rule"> | "kind";
@@ -159,7 +159,7 @@ type Assertion = { idHash: Buffer; clientId: string; now: Date; expiresAt: Date 
 const recordAssertion = makeRun<Assertion>(
   ({ idHash, clientId, now, expiresAt }) => sql`
     ${insert("oidcArtifact", { kind: sql`'ReplayDetection'`, idHash, payload: sql`'{}'`, clientId, expiresAt })}
-    ON CONFLICT (${column("kind")}, ${column("idHash")}) DO UPDATE SET ${column("expiresAt")} = ${given("expiresAt")}
+    ON CONFLICT (${column("kind")}, ${column("idHash")}) DO UPDATE SET ${column("expiresAt")} = ${newValue("expiresAt")}
     WHERE ${present.expiresAt} <= ${now}`,
   "sign-on.recordAssertion",
 );

@@ -30,8 +30,8 @@ type TokenLookup = Lookup & { subject: Subject | null };
 
 /** A token and the app that presents it, which may not be the token's app. */
 export type Presented = { token: TokenLookup | null; app: App | null };
-export type AskedToken = Key & { clientId: string | null };
-export type AskedSession = { idHash: Buffer; clientId: string };
+export type TokenKey = Key & { clientId: string | null };
+export type SessionKey = { idHash: Buffer; clientId: string };
 
 type Row = Omit<Lookup, "right"> & { place: number; facts: SignOnFacts; app: AppValue | null };
 type TokenRow = Row & { isThere: boolean; subject: Subject | null };
@@ -64,7 +64,7 @@ const findSessionRows = makeFind<Row, { idHashes: Buffer[]; clientIds: string[];
 
 export async function findSessions(
   db: Queryable,
-  sessions: readonly AskedSession[],
+  sessions: readonly SessionKey[],
   now: Date,
 ): Promise<(SessionLookup | null)[]> {
   const rows = await findSessionRows(db, {
@@ -126,27 +126,27 @@ type AnsweredRow = Pick<Row, "place" | "facts" | "decisions" | "app" | "rule"> &
 const stored = table("oidcArtifact", "stored");
 
 const findAnswerRows = makeFind<AnsweredRow, { answers: string; now: Date }>(({ answers, now }) => {
-  const { from, columns: asked } = jsonRows(answers, "asked", { place: "int", signingIn: "uuid", ...rowTypes });
+  const { from, columns: reply } = jsonRows(answers, "asked", { place: "int", signingIn: "uuid", ...rowTypes });
   // A reply that is no sign-in keeps what the interaction is based on.
-  const keeps = sql`${asked.generation} IS NULL AND ${stored.personId} = ${asked.personId}`;
-  const keep = (name: keyof Standings) => sql`CASE WHEN ${keeps} THEN ${stored[name]} ELSE ${asked[name]} END`;
+  const keeps = sql`${reply.generation} IS NULL AND ${stored.personId} = ${reply.personId}`;
+  const keep = (name: keyof Standings) => sql`CASE WHEN ${keeps} THEN ${stored[name]} ELSE ${reply[name]} END`;
   const standing = pick(table("oidcArtifact", "standing"), "generation", "cardId", "upstreamSessionId");
   return sql`
     SELECT ${fields<AnsweredRow>({
       ...standing,
-      place: asked.place,
-      app: appOf(asked.clientId),
-      facts: signOnFactsOf(asked.clientId, asked.personId, now),
-      decisions: decisionsOf(asked.clientId, asked.personId),
-      surplusSessions: surplusSessionsOf(asked.signingIn),
-      rule: sessionRuleOf(asked.personId),
+      place: reply.place,
+      app: appOf(reply.clientId),
+      facts: signOnFactsOf(reply.clientId, reply.personId, now),
+      decisions: decisionsOf(reply.clientId, reply.personId),
+      surplusSessions: surplusSessionsOf(reply.signingIn),
+      rule: sessionRuleOf(reply.personId),
     })}
     FROM ${from} CROSS JOIN LATERAL (
       SELECT ${keep("generation")} AS generation, ${keep("cardId")} AS card_id,
         ${keep("upstreamSessionId")} AS upstream_session_id
-      FROM ${stored} WHERE ${stored.kind} = 'Interaction' AND ${stored.idHash} = decode(${asked.idHash}, 'hex')
+      FROM ${stored} WHERE ${stored.kind} = 'Interaction' AND ${stored.idHash} = decode(${reply.idHash}, 'hex')
       OFFSET 0) AS standing
-    WHERE ${isCurrent({ personId: asked.personId, ...standing })}`;
+    WHERE ${isCurrent({ personId: reply.personId, ...standing })}`;
 }, "sign-on.findAnswers");
 
 /** Reads what the library needs to go on with a reply; null if the interaction, or what the reply stands on, ended. */
@@ -202,11 +202,7 @@ const findTokenRows = makeFind<
   "sign-on.findTokensWithSubject",
 );
 
-export async function findTokens(
-  db: Queryable,
-  tokens: readonly AskedToken[],
-  now: Date,
-): Promise<(Presented | null)[]> {
+export async function findTokens(db: Queryable, tokens: readonly TokenKey[], now: Date): Promise<(Presented | null)[]> {
   const rows = await findTokenRows(db, {
     kinds: tokens.map(({ kind }) => kind),
     idHashes: tokens.map(({ idHash }) => idHash),

@@ -16,7 +16,7 @@ export type FoundToken = Key & {
   idTokenClaims: string[];
 };
 
-type Reading = { readonly state: "reading" };
+type ReadOnly = { readonly state: "reading" };
 
 export type Changing = {
   readonly state: "changing";
@@ -42,9 +42,9 @@ export type Committed = { readonly state: "committed" };
  * What one request at the provider wants written: Reading → Changing → Committed, or Reading → Consuming → Committed.
  * One statement writes it before the response is sent, so a code is used up together with its tokens or not at all.
  */
-export type UnitOfWork = Reading | Changing | Consuming | Committed;
+export type UnitOfWork = ReadOnly | Changing | Consuming | Committed;
 
-const reading: Reading = { state: "reading" };
+const reading: ReadOnly = { state: "reading" };
 export const committed: Committed = { state: "committed" };
 
 const keyOf = ({ kind, idHash }: Key): string => `${kind} ${idHash.toString("base64url")}`;
@@ -95,7 +95,11 @@ export const questions = {
 
 type Memory = Map<string, Promise<unknown>>;
 
-export function once<Answer>(memory: Memory, question: Question<Answer>, ask: () => Promise<Answer>): Promise<Answer> {
+export function readOnce<Answer>(
+  memory: Memory,
+  question: Question<Answer>,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
   const answer = memory.get(question) as Promise<Answer> | undefined;
   if (answer) return answer;
   const asking = ask();
@@ -177,10 +181,10 @@ export function getRequest(): ProviderRequest {
   return request;
 }
 
-type Found = { personId: string | null; generation: number | null } & Omit<Standing, "generation">;
+type StandingOfPerson = { personId: string | null; generation: number | null } & Omit<Standing, "generation">;
 
 /** Records what a sign-in is based on: of two generations the earlier, and the card or upstream session of either. */
-export function noteStanding({ standings }: ProviderRequest, lookup: Found): void {
+export function noteStanding({ standings }: ProviderRequest, lookup: StandingOfPerson): void {
   const { personId, generation, cardId, upstreamSessionId } = lookup;
   if (personId === null || generation === null) return;
   const before = standings.get(personId);
@@ -206,7 +210,7 @@ function expectState<State extends UnitOfWork["state"]>(
   return work as Extract<UnitOfWork, { state: State }>;
 }
 
-export const beforeChange = (request: ProviderRequest): Reading | Changing =>
+export const beforeChange = (request: ProviderRequest): ReadOnly | Changing =>
   expectState(request, "change what is stored", ["reading", "changing"]);
 
 /** What the request changes, to add to. */

@@ -4,17 +4,17 @@ import { type Db, isRefused, type PrismaDb } from "../../../platform/database/db
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
 import { type AnsweredInteraction, findAnswers, findInteractions, findSessions, findTokens } from "./lookup.ts";
-import type { AskedSession, AskedToken, InteractionLookup, Presented, SessionLookup } from "./lookup.ts";
+import type { SessionKey, TokenKey, InteractionLookup, Presented, SessionLookup } from "./lookup.ts";
 import { type TokenUse, useTokens, nothing, writeArtifacts } from "./write.ts";
 import { findRequest } from "./request.ts";
 
 /** Concurrent questions and writes of requests, sent to the database in batches. */
 export type Store = {
   findArtifact(key: Key): Promise<FoundArtifact | null>;
-  findSession(session: AskedSession): Promise<SessionLookup | null>;
+  findSession(session: SessionKey): Promise<SessionLookup | null>;
   findInteraction(idHash: Buffer): Promise<InteractionLookup | null>;
   findAnswer(answer: Artifact): Promise<AnsweredInteraction | null>;
-  findToken(token: AskedToken): Promise<Presented>;
+  findToken(token: TokenKey): Promise<Presented>;
   findApp(clientId: string): Promise<App | null>;
   findRight(pair: Pair): Promise<SignOnRight>;
   findDecisions(pair: Pair): Promise<Decisions>;
@@ -34,7 +34,7 @@ export function makeStore({ pool }: Db, clock: Clock): Store {
     findInteraction: makeBatch((idHashes) => findInteractions(pool, idHashes), reads),
     findAnswer: makeBatch((answers) => findAnswers(pool, answers, clock()), reads),
     findToken: makeBatch(
-      async (tokens: AskedToken[]) =>
+      async (tokens: TokenKey[]) =>
         (await findTokens(pool, tokens, clock())).map((presented) => presented ?? { token: null, app: null }),
       reads,
     ),

@@ -21,8 +21,7 @@ import {
   type Bucket,
   giveBackSteps,
   toBucketParameters,
-  type BucketParameters,
-  makeForCount,
+  makeFindWithBuckets,
   takeSteps,
   undoTake,
 } from "../../../platform/database/token-bucket.ts";
@@ -72,7 +71,7 @@ export async function writeArtifacts(db: Queryable, write: Write): Promise<Outco
   const names = partNames.filter((name) => isNeeded[name](write));
   if (names.length === 0) return "written";
   const statement = findStatement(names, { buckets: write.returned.length, waits: !isUnfinished(write) });
-  const [row] = await findRows<{ outcome: Outcome }>(db, statement, toGiven(write));
+  const [row] = await findRows<{ outcome: Outcome }>(db, statement, toParameters(write));
   return row!.outcome;
 }
 
@@ -109,7 +108,7 @@ const noChange: SessionChange = {
   expiresAt: new Date(0),
 };
 
-function toGiven({ puts, removals, session, notices, logout, returned }: Write) {
+function toParameters({ puts, removals, session, notices, logout, returned }: Write) {
   const { uid, idHash, payload, personId, generation, cardId, upstreamSessionId, expiresAt } =
     session.kind === "changed" ? session.change : noChange;
   return {
@@ -134,7 +133,7 @@ function toGiven({ puts, removals, session, notices, logout, returned }: Write) 
   };
 }
 
-type Params = ReturnType<typeof toGiven>;
+type Params = ReturnType<typeof toParameters>;
 type Parameters = { readonly [Name in keyof Params]-?: Parameter };
 
 const artifact = table("oidcArtifact");
@@ -208,16 +207,12 @@ function findStatement(names: readonly PartName[], form: Form): Statement<Params
   return statementOfParts;
 }
 
-type Opened = BucketParameters & { now: Date; interactions: string };
-
-const openStatement = makeForCount((count) =>
-  statement<Opened>((params) => {
-    const { steps, isDone, count: taken } = takeSteps(params, count);
-    const { from, columns } = jsonRows(params.interactions, "put", rowTypes);
-    const put = sql`put AS (${storeArtifacts(columns, sql`${from} WHERE ${isDone}`)})`;
-    return sql`WITH ${join([...steps, put])} SELECT ${taken} AS taken`;
-  }, `sign-on.openInteraction.${count}`),
-);
+const open = makeFindWithBuckets<{ taken: number }, { interactions: string; now: Date }>((params, buckets) => {
+  const { steps, isDone, count } = takeSteps(params, buckets);
+  const { from, columns } = jsonRows(params.interactions, "put", rowTypes);
+  const put = sql`put AS (${storeArtifacts(columns, sql`${from} WHERE ${isDone}`)})`;
+  return sql`WITH ${join([...steps, put])} SELECT ${count} AS taken`;
+}, "sign-on.openInteraction");
 
 /** Stores an interaction and takes a token from each bucket, or returns when there is a token again. */
 export async function openInteraction(
@@ -225,8 +220,7 @@ export async function openInteraction(
   interaction: Artifact,
   { buckets, now }: { buckets: readonly Bucket[]; now: Date },
 ): Promise<Date | null> {
-  const params = { ...toBucketParameters(buckets), now, interactions: JSON.stringify([toRow(interaction)]) };
-  const [row] = await findRows<{ taken: number }>(db, openStatement(buckets.length), params);
+  const [row] = await open(db, buckets, { interactions: JSON.stringify([toRow(interaction)]), now });
   return row!.taken === buckets.length ? null : undoTake(db, buckets, row!.taken, now);
 }
 
@@ -243,7 +237,7 @@ export type TokenUse = {
   signIn: SignIn | null;
 };
 
-type GivenUses = {
+type UseParameters = {
   kinds: string[];
   idHashes: Buffer[];
   times: Date[];
@@ -285,7 +279,7 @@ function listSignIns(signIns: Parameter): Sql {
 }
 
 // All writes join the token's row in `used`, so nothing is written if another request was faster.
-const useTokensStatement = makeFind<{ place: number }, GivenUses>(
+const useTokensStatement = makeFind<{ place: number }, UseParameters>(
   (params) => sql`
     WITH asked AS (
       SELECT place::int, kind, id_hash, at, replay
