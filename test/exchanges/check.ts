@@ -119,7 +119,15 @@ function spelled({ type }: { type?: unknown }, values: readonly string[]): strin
 }
 
 function makeDocumentCheck(document: OpenApiDocument): (operation: Operation, exchange: Exchange) => string[] {
-  const check = { json: makeCheck(document), text: makeCheck(document, { coerceTypes: true }) };
+  const made: Partial<Record<"json" | "text", ReturnType<typeof makeCheck>>> = {};
+  const check = {
+    get json() {
+      return (made.json ??= makeCheck(document));
+    },
+    get text() {
+      return (made.text ??= makeCheck(document, { coerceTypes: true }));
+    },
+  };
   return (operation, exchange) => {
     const faults = checkAnswer(operation, exchange);
     if (isAccepted(exchange)) faults.push(...checkQuery(operation, exchange), ...checkRequestBody(operation, exchange));

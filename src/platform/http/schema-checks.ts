@@ -30,8 +30,7 @@ const madeChecks = new WeakMap<OpenApiDocument, SchemaChecks>();
 export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
   const known = madeChecks.get(document);
   if (known !== undefined) return known;
-  const { schemas, parameters, securitySchemes } = document.components;
-  const components = withoutExamples({ schemas, parameters, securitySchemes });
+  const components = pointToComponents<Record<string, object>>(withoutExamples(document.components.schemas ?? {}));
   const checks = {
     text: makeCompiler(components, { coerceTypes: true }),
     json: makeCompiler(components),
@@ -41,15 +40,24 @@ export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
   return checks;
 }
 
-function makeCompiler(components: object, options: { coerceTypes?: true; allErrors?: true } = {}) {
+function makeCompiler(components: Record<string, object>, options: { coerceTypes?: true; allErrors?: true } = {}) {
   // OpenAPI 3.0 describes values with the fourth draft of JSON Schema.
-  const ajv = new Ajv.default({ strict: false, validateSchema: false, useDefaults: true, ...options });
+  const ajv = new Ajv.default({
+    strict: false,
+    validateSchema: false,
+    useDefaults: true,
+    // About a third faster to compile; V8 optimizes what runs often.
+    code: { optimize: false },
+    ...options,
+  });
   addFormats.default(ajv, { mode: "fast" });
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format);
+  // Added one by one, so that a component is compiled once, however many schemas refer to it.
+  for (const [name, component] of Object.entries(components)) ajv.addSchema(component, `${componentBase}${name}`);
   const compiled = new WeakMap<object, ReturnType<typeof ajv.compile>>();
   const compile = (schema: object) => {
-    const properties = { value: withoutExamples(schema) };
-    return ajv.compile({ type: "object", required: ["value"], properties, components });
+    const value = pointToComponents(withoutExamples(schema));
+    return ajv.compile({ type: "object", required: ["value"], properties: { value } });
   };
   return (schema: object): Check =>
     (value) => {
@@ -58,6 +66,12 @@ function makeCompiler(components: object, options: { coerceTypes?: true; allErro
       return check({ value }) ? null : (check.errors ?? []);
     };
 }
+
+const componentBase = "component:/";
+
+/** Replaces references within the document by the addresses at which the validator knows the components. */
+const pointToComponents = <T extends object>(schema: T): T =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', `"${componentBase}`)) as T;
 
 /** Without examples, because a validator takes an `id` in them for a schema id. */
 export function withoutExamples<T extends object>(part: object): T {
