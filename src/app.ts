@@ -398,7 +398,7 @@ const pathReads = {
   users: "appRecord",
   people: "appRecord",
   groups: "group",
-  // Of OneRoster.
+  // The lists of OneRoster.
   orgs: "school",
   students: "appRecord",
   teachers: "appRecord",

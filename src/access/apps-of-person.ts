@@ -15,7 +15,7 @@ export type AppOfPerson = {
   scopes: ScopeName[];
   granted: AppAttribute[];
   maySignIn: boolean;
-  /** Those that let them sign in. */
+  /** The schools that let the person sign in to the app. */
   signOnSchools: { id: SchoolId; name: string }[];
   isUser: boolean;
   /** The app sees them as a synced person, possibly soft-deleted. */

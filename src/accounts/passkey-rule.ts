@@ -2,7 +2,7 @@ import { gradeOfNames, type PersonRole } from "../directory/index.ts";
 import { fields, type Sql, sql, table } from "../platform/database/sql.ts";
 import { classNamesOf, isFromGrade } from "./grades.ts";
 
-/** Of a person: what their home school says about passkeys. `classes` only where the grade decides. */
+/** What the home school of a person says about passkeys. `classes` is filled only if the grade decides. */
 export type PasskeyRule = {
   passkeys: boolean;
   fromGrade: number | null;

@@ -107,7 +107,7 @@ export function makeInnerClients(document: OpenApiDocument): {
           const answer = await send(caller, {
             method,
             url: pathname + searchOf(request.query),
-            // Of several types, the API finds out from the bytes which it is.
+            // If the operation takes several types, the API detects the type from the bytes.
             headers: { ...Object.fromEntries(sent), ...(body !== undefined && { "content-type": type }) },
             body: isJson ? Buffer.from(JSON.stringify(body)) : (body as Buffer | Readable | undefined),
             signal,

@@ -7,7 +7,7 @@ import type { SetUpCaller } from "./set-up.ts";
 
 type Callers = {
   roles: readonly StaffRoleName[];
-  /** Everybody about themselves, without a role. */
+  /** People without a role may call it about themselves. */
   self: boolean;
   /** The IT contact of a school with a set-up link, at its connection. */
   setUpLink: boolean;

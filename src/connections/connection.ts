@@ -110,7 +110,7 @@ export async function listRosterConnections(
   return rows.map(present);
 }
 
-/** Those that are on and fail, longest first. */
+/** Finds failing connections that are on; the longest failure comes first. */
 export async function findSomeFailing(
   { prisma }: RecordStore,
   { limit, ...filter }: ConnectionFilter & { limit: number },

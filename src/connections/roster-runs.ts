@@ -189,7 +189,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
           const tracked: Promise<void> = track(execute(claimed, origin, signal)).finally(() => begun.delete(tracked));
           begun.add(tracked);
         }
-        // Others may become due while one takes long.
+        // Other connections may become due during a long run.
         if (begun.size > 0) await Promise.race([...begun, sleep(lookMs, undefined, { ref: false })]);
       } while (begun.size > 0);
     },

@@ -69,7 +69,7 @@ type Listing = {
   schoolIds: readonly SchoolId[] | null;
   personId?: PersonId | undefined;
   isOpen?: boolean | undefined;
-  /** Those that are due first; otherwise the newest. */
+  /** Requests that are due first come first; otherwise the newest. */
   byDueDay?: boolean;
   limit: number;
   after?: string | undefined;

@@ -226,9 +226,9 @@ type PeopleFilter = {
   status?: PersonStatus | undefined;
   role?: PersonRole | undefined;
   hasLogin?: boolean | undefined;
-  /** Of people whose home school this is. */
+  /** Only people of this home school in this state. */
   signIn?: { state: SignInState; homeSchoolId: SchoolId } | undefined;
-  /** Of those who were soft-deleted then or later. */
+  /** Only people who were soft-deleted at this time or later. */
   leftSince?: Date | undefined;
   words?: readonly string[] | undefined;
   /** Home schools whose people are also found by identifier; null for all. */

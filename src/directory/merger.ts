@@ -221,7 +221,7 @@ export type Merged = {
   groups: number;
   renamedGroups: string[];
   removedSourceIds: number;
-  /** Those that are in use. */
+  /** The groups that are in use. */
   groupIds: GroupId[];
 };
 

@@ -10,7 +10,7 @@ import { findPeriods } from "./retention-policy.ts";
 
 type SoftDeletion = {
   personId: PersonId;
-  /** Of a school without a period of its own. */
+  /** Applies to schools without a period of their own. */
   restoreWindowDays: number;
   /** What the retention goes by; without it the person is deleted by hand. */
   retention?: "LEFT" | "INACTIVE";

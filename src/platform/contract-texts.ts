@@ -63,7 +63,7 @@ export function enumOf<Value extends string>(operationId: string, path: string):
   return (property?.items?.enum ?? property?.schema.enum ?? []) as Value[];
 }
 
-/** Those nearest to the root come first. */
+/** Lists the properties of a request body, outermost first. */
 function listBodyProperties(operationId: string): BodyProperty[] {
   const place = listOperations(contract()).find(({ operation }) => operation.operationId === operationId);
   const schema = place?.operation.requestBody?.content?.["application/json"]?.schema as Schema | undefined;

@@ -11,7 +11,7 @@ type StoredTable = {
 /** The tables of the database by name, with what the comments of prisma/schema say of their columns. */
 export const storedTables: Readonly<Record<string, StoredTable>> = storedData;
 
-/** These are named first, in this order; the others follow in the order of prisma/schema. */
+/** Tables that are listed first; the others follow in the order of prisma/schema. */
 const namedFirst = [
   "person",
   "app_event",

@@ -71,7 +71,7 @@ export type SignOnOptions = Pick<
   allowPrivateAddresses: boolean;
   count?: Count;
   upstream: Upstream;
-  /** Their `X-Forwarded-For` decides which address a limit counts. */
+  /** Proxies whose `X-Forwarded-For` decides which address a limit counts. */
   trustedProxies: string[];
 };
 

@@ -12,7 +12,7 @@ export type ApiRequest = Prisma.ApiRequestModel;
 /** Steps of one sign-on have the same `attempt`; the token request joins several with ">". */
 export type SignOnStep = Omit<Prisma.SignOnStepModel, "outcome" | "sent"> & {
   outcome: "done" | "waiting" | "refused";
-  /** Of steps that are requests of the app. */
+  /** Null for steps that are no requests of the app. */
   sent: SentParameter[] | null;
 };
 

@@ -95,7 +95,7 @@ type ListedConnections = {
   limit: number;
 };
 
-// Of connections that are off, nobody needs to do anything.
+// A connection that is off needs no attention.
 const failing = { failingSince: { not: null }, state: "ON" as const };
 const expiring = (until: Date) => ({ secretExpiresAt: { not: null, lte: until }, state: { not: "OFF" as const } });
 

@@ -96,7 +96,7 @@ async function findContradiction(
 ): Promise<AccountRefusal | null> {
   const { schoolId, ruleClaim } = connection;
   if (value === null) return ruleClaim === null || linked.lacksClaim ? null : "CLAIM_MISSING";
-  // Of those whom staff linked, the roster's field differs from the claim: that is why they did.
+  // Staff link accounts whose claim differs from the roster, so a difference refuses nobody whom they linked.
   if (linked.isKey === true) return null;
   const [match] = await findMatches(db, { schoolId, values: [value], rule: connection });
   const namesOthers = match!.count > 0 || (linked.isKey === false && linked.linkedBy === "RULE");

@@ -102,7 +102,7 @@ async function readClaims(
 /** Claims that are read of every account. */
 const alwaysRead = ["sub", "idp", "name", "given_name", "family_name"];
 
-/** Of the ID token only: what the request asked for, or userinfo says, is not signed. */
+/** Reads the tenant from the ID token only, because the request and userinfo are not signed. */
 function checkTenant({ profile, tenant }: Known, idClaims: Claims): void {
   const { tenantClaim } = profiles[profile];
   if (tenantClaim === null) return;

@@ -69,7 +69,7 @@ export async function readKeys(fetch: CustomFetch, { jwks_uri: address }: Metada
   return { keys: readKeySet(keys) };
 }
 
-/** Of a discovery document or a key set; real ones have hundreds. */
+/** Limit for the values in a discovery document or key set; real ones have hundreds. */
 const mostValues = 10_000;
 
 async function readJson(fetch: CustomFetch, address: string): Promise<Record<string, unknown>> {

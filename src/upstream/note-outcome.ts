@@ -3,7 +3,7 @@ import type { ConnectionFailure } from "./failures.ts";
 import type { ConnectionId } from "./ids.ts";
 import { connection } from "./ready-connection.ts";
 
-/** Of these the connection is failing until a sign-in or a check succeeds. The others say nothing about the next. */
+/** After these failures, the connection counts as failing until a sign-in or a check succeeds. */
 const lasting = new Set<ConnectionFailure>(["UPSTREAM_DOWN", "SECRET_REFUSED", "CLOCK"]);
 const minute = sql`interval '1 minute'`;
 

@@ -16,7 +16,7 @@ export type RulePreview = {
   roster: KeyCounts;
   /** The latest sign-ins of different people, at most 200 and 30 days old, as if nobody were linked. */
   signIns: { tried: number; same: number; another: number; refused: { code: AccountRefusal; count: number }[] };
-  /** Those who are on the list of refusals now. */
+  /** The accounts on the list of refusals. */
   refusals: { tried: number; letIn: number };
 };
 

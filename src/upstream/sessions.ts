@@ -15,7 +15,7 @@ type Ended = { connectionId: ConnectionId; personId?: PersonId } & Named;
 /** From the commit on, what these sessions opened here is void; a job deletes it and tells the apps. */
 export async function endSessionsIn({ prisma }: RecordStore, ended: Ended, at: Date): Promise<number> {
   const { sid, ...of } = ended;
-  // Of an account whose ID tokens name no session, each session is meant.
+  // Where ID tokens name no session, `sid` is stored as null, and all sessions of the account end.
   const ofSession = sid === undefined ? {} : of.sub === undefined ? { sid } : { OR: [{ sid }, { sid: null }] };
   const where = { ...of, ...ofSession, endedAt: null };
   const { count } = await prisma.upstreamSession.updateMany({ where, data: { endedAt: at } });

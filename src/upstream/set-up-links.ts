@@ -25,7 +25,7 @@ export type SetUpLink = Ids & Pick<Prisma.UpstreamSetUpLinkModel, "createdAt" | 
 
 const mostDays = 30;
 const mostOpen = 5;
-/** Each tells which of the claims that arrived are somebody's at the school. */
+/** Limits test sign-ins, because each one reveals whether its claims match somebody at the school. */
 const mostTests = 20;
 
 /** The token is shown once. Errors: invalid for the days; not_found; conflict set_up_links_open. */
@@ -75,7 +75,7 @@ const present = ({
   schoolId: connection.schoolId as SchoolId,
 });
 
-/** Those that have not expired, latest first. */
+/** Lists links that have not expired, latest first. */
 export async function listSetUpLinks(
   { prisma }: RecordStore,
   connectionId: ConnectionId,

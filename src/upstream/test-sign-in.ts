@@ -87,7 +87,7 @@ async function matchOf(
   const select = { firstFull: true, firstCall: true, last: true };
   const person = await db.prisma.person.findUnique({ where: { id: personId }, select });
   const name = person && personNameOf(person);
-  // Of somebody else, a set-up link says neither who they are nor whether they are blocked, in a class or linked.
+  // A set-up link shows nothing about other people: no name, no block, no class and no link.
   const isOwn = name !== null && isNameOf(claims, name);
   return isOwn && refused !== null ? refused : { kind: "one", personId, name: isOwn ? name : null };
 }
@@ -113,7 +113,7 @@ function isNameOf(claims: Claims, { firstFull, firstCall, last }: PersonName): b
   return own.some((name) => name !== null && names.includes(plain(name)));
 }
 
-/** Those that the provider is known for come first. */
+/** Claims tried as rules; the usual claims of the provider come first. */
 const mostTried = 40;
 
 const ruleFields: readonly RuleField[] = ["SOURCE_SYSTEM_IDENTIFIER", "USERNAME", "PERSON_ID"];

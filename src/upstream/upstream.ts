@@ -24,7 +24,7 @@ import type { CustomFetch } from "openid-client";
 
 export type UpstreamDeps = {
   db: PrismaDb;
-  /** Of the jobs. */
+  /** The database share of the jobs. */
   jobsDb: PrismaDb;
   clock: Clock;
   log: Log;

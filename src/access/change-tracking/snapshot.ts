@@ -91,10 +91,10 @@ export type SnapshotRow = {
   school_id: string | null;
   is_active: boolean;
   is_synced: boolean;
-  /** Of a person: whether the app can read them as a user at this moment, and their schools. */
+  /** For a person: whether the app can read them as a user now, and their schools. */
   is_user: boolean;
   school_ids: string[] | null;
-  /** Of a person: the schools through which the app sees them as a synced person, and those that let a user in. */
+  /** For a person: the schools that sync them to the app, and the schools that let them sign in to it. */
   person_at: string[] | null;
   user_at: string[] | null;
 } & Record<Compared, string | null>;

@@ -20,7 +20,7 @@ import {
 import { recordAtHome } from "../record-at-home.ts";
 import type { CardSettings } from "./settings.ts";
 
-/** Their emoji; the pages name them in both languages. */
+/** The pictures with their emoji; the pages name them in both languages. */
 export const codePictures = {
   dog: "🐶",
   cat: "🐱",

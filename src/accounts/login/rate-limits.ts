@@ -118,7 +118,7 @@ export const recordWrongPassword = makeRun<WrongPassword>(({ key, personId, now 
       ${personId}::uuid, ${wrong.tries} + 1, greatest(${wrong.lastAt}, ${at}))`;
 }, "sign-in-wrong-password");
 
-/** Of the last 24 hours, to the hour. */
+/** Wrong passwords of the last 24 hours; times are rounded to the hour. */
 export type WrongPasswords = { tries: number; lastAt: string | null };
 
 export const wrongPasswordsOf = (personId: Value, now: Value): Sql => sql`(

@@ -25,7 +25,7 @@ const withoutPeople = [
   "/idm/schulconnex/v1/codelisten",
 ];
 
-/** Those that name only people within the record of the address. */
+/** Addresses whose responses name only people of the addressed record. */
 const withinRecord: readonly [path: string, kind: Narrowed["kind"]][] = [
   [`${idm}/schools/${id}/(?:users|people|roster)`, "school"],
   [`${idm}/groups/${id}`, "group"],

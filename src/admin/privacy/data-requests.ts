@@ -31,7 +31,7 @@ const reachesSchool = (reach: Reach, schoolId: SchoolId): boolean =>
 
 const shownOnToday = 5;
 
-/** Those that are due first. */
+/** Reads the requests that are due first. */
 export async function readSomeDataRequests(
   db: RecordStore,
   { schoolIds, reach, now }: { schoolIds: readonly SchoolId[]; reach: Reach; now: Date },

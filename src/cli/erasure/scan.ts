@@ -58,7 +58,7 @@ function sectionAt(line: string, present: Section): Section {
 function makeLines({ matcher, section: first, isDump = false, onRow }: Scan) {
   let section = first;
   let line = 0;
-  // Of a line of which parts were searched: what they had, and how many columns end before its rest.
+  // For a line searched in parts: the matches so far, and how many columns end before the remaining part.
   let matches = new Map<string, Set<What>>();
   let columnsBefore = 0;
 

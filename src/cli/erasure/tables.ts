@@ -9,11 +9,11 @@ import { scan, type FoundRow } from "./scan.ts";
 type SearchedTable = {
   schema: string;
   name: string;
-  /** Of a partition the whole table; else the table itself. */
+  /** The partitioned table for a partition, otherwise the table itself. */
   whole: string;
   kind: "r" | "m" | "f";
   columns: string[];
-  /** Those of type bytea. */
+  /** The columns of type bytea. */
   binary: string[];
   bytes: number;
 };

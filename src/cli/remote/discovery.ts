@@ -23,7 +23,7 @@ export type Discovery = {
   authorizationUrl: string;
   tokenUrl: string;
   revocationUrl: string;
-  /** Those of the admin API. */
+  /** The scopes of the admin API. */
   scopes: readonly string[];
 };
 

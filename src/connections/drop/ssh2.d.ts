@@ -24,7 +24,7 @@ declare module "ssh2" {
   interface AuthContext {
     method: string;
     username: string;
-    /** Of the method publickey. Without a signature, the client asks whether it may use the key. */
+    /** Set for the method publickey. Without a signature, the client asks whether it may use the key. */
     key: { algo: string; data: Buffer };
     blob?: Buffer;
     signature?: Buffer;

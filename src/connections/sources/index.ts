@@ -8,7 +8,7 @@ import type { DropAddress, RosterSource } from "./source.ts";
 import { svws } from "./svws.ts";
 
 export type SourceKind = "ONEROSTER" | "SCHULCONNEX" | "HTTPS_FILE" | "FOLDER" | "SVWS" | "KELVIN" | "SFTP";
-/** Those that this service offers. */
+/** The sources that this service offers. */
 export type Sources = Readonly<Partial<Record<SourceKind, RosterSource>>>;
 
 type Configured = { rosterFolder?: string | undefined; sftpPort?: number | undefined };

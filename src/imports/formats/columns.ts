@@ -167,7 +167,7 @@ type FoundHeading = { index: number; use: ColumnUse; rank: number };
 /** What the columns of names mean beside each other. */
 function settleNames(uses: Uses, headings: readonly FoundHeading[], samples: readonly string[][]): void {
   const at = (use: ColumnUse) => uses.indexOf(use);
-  // Of "alle Vornamen" and "Vorname", the latter is the one in use.
+  // If a file has "alle Vornamen" and "Vorname", the column "Vorname" is used.
   const other = headings.find(({ index, use, rank }) => {
     const first = headings.find((one) => one.index === at("FIRST_NAME"));
     return (

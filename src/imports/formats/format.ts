@@ -61,7 +61,7 @@ export type KeyColumns = Record<
 
 const nearestFirst: readonly PersonRole[] = ["TEACHER", "STUDENT", "OTHER"];
 
-/** Of several roles, the one nearest to teaching. */
+/** Returns the role that is nearest to teaching. */
 export const nearestRole = (roles: readonly (PersonRole | null)[]): PersonRole | null =>
   nearestFirst.find((role) => roles.includes(role)) ?? null;
 

@@ -127,7 +127,7 @@ function readUser(row: Row, context: RowContext, isRolesApart: boolean): void {
   context.staging.person(at, { sourceId, schools, role, ...named, isDeleted });
 }
 
-/** Their enrollments are skipped with them. */
+/** Skips the user and their enrollments. */
 function skipUser(row: Row, { staging }: RowContext): void {
   const personSourceId = cleanId(row.get("sourcedId"));
   if (findValueFault(personSourceId, idLength) !== null) return;

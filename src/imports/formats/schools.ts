@@ -6,7 +6,7 @@ import { foldText } from "../../platform/text/likeness.ts";
 export type Schools = Awaited<ReturnType<typeof loadSchools>>;
 
 type Named = { texts: readonly string[]; numbers?: readonly string[] };
-/** One that is known here, or its name in the file. */
+/** A school of this service, or the name of an unknown one in the file. */
 export type OtherSchool = { id: SchoolId } | { name: string };
 
 export const schoolFaults = {

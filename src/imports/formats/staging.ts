@@ -53,7 +53,7 @@ export type Staging = {
 
 const fullBytes = 1_000_000;
 
-/** They take about 10 ms. */
+/** This many records take about 10 ms. */
 const recordsPerTurn = 250;
 
 export const maxFaults = 10_000;

@@ -30,7 +30,7 @@ export type NewImport = AskedScope & {
   among?: ReadonlySet<SchoolId> | undefined;
   /** Whose import it is until the file names schools. */
   namedSchoolIds?: readonly SchoolId[] | undefined;
-  /** Of a table whose headings are not those of the template. */
+  /** What the columns mean in a table without the headings of the template. */
   columns?: Mapping | undefined;
   /** Waits for the columns even if they are known. */
   choosesColumns?: boolean | undefined;

@@ -116,7 +116,7 @@ const countCarriedOver = makeRun<{ importId: string }>()`
   SELECT FROM ${stagedGroup} WHERE ${stagedGroup.importId} = ${"importId"}
     AND ${stagedGroup.previousSourceId} IS NOT NULL LIMIT 1`;
 
-/** Of several classes that become one, that of most pupils goes on; none takes the place of a class that stays. */
+/** If several classes become one, the class of most pupils continues. No class replaces one that stays. */
 function chooseMoves(moves: readonly GroupMove[]): GroupMove[] {
   const possible = moves.filter(({ from, isIntoStaying }) => from.sourceSystemIdentifier !== null && !isIntoStaying);
   const byTarget = Map.groupBy(possible, ({ to }) => to.sourceSystemIdentifier);

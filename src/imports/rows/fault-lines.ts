@@ -21,7 +21,7 @@ const setTexts = statement<{ importId: string; rows: readonly number[]; texts: r
   FROM unnest(${"rows"}::int[], ${"texts"}::text[]) AS line (row, text)
   WHERE ${e.importId} = ${"importId"} AND ${e.row} = line.row`;
 
-/** Of a long line the part around the fault, of a multi-line record the first line. */
+/** Stores the text at each fault: the part around it of a long line, the first line of a multi-line record. */
 export async function keepFaultLines(
   db: PrismaDb,
   importId: ImportId,

@@ -49,7 +49,7 @@ const findOtherFaults = statement<OfImport>()`
       AND NOT EXISTS (${({ importId }) => errorsAt(importId)}) AND NOT EXISTS (${({ importId }) => twins(importId)}))
   LIMIT 1`;
 
-// Of two different rows with one id, either may be the wrong one.
+// If two different rows have the same id, either may be the wrong one.
 const insertTwins = statement<OfImport>(({ importId }) =>
   insert(
     "importError",

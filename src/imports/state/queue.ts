@@ -168,7 +168,7 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
   }
 
   return {
-    /** Of two turns of one import in this process, the later takes over unless the other runs: that one is refused. */
+    /** Registers a turn. A second turn of the same import replaces one that waits, and is refused while one runs. */
     keep(importId: ImportId) {
       const other = runs.get(importId);
       const stopping = new AbortController();

@@ -5,7 +5,7 @@ export type Operator = (typeof operators)[number];
 
 export type Condition = { field: string; operator: Operator; value: string };
 
-/** One of the lists holds, and of that list every condition. */
+/** True if all conditions of at least one list are true. */
 export type Filter = readonly (readonly Condition[])[];
 
 const mostConditions = 50;

@@ -21,7 +21,7 @@ export type Params = { client: string; base: string } & SchoolYear & {
     changedSince?: string;
   };
 
-/** For whom a statement is made. Records last changed before `since` are left out of lists that are read as a whole. */
+/** The reader of a statement. Lists that are read as a whole omit records last changed before `since`. */
 export type Reader = Parameters<Params> & { ids: IdKind; version: Version; since: Value | undefined };
 
 /** What filters compare and lists are sorted by; `many` is an array of texts. */
@@ -68,7 +68,7 @@ export type Way = {
  */
 export type Part = "first" | "next" | "read" | "keys" | "counted";
 
-/** Everybody, or all enrollments, in one of the last three parts. */
+/** Whether the list has all people or enrollments of the app, in one of the last three parts. */
 export const isEverybody = ({ one, school, group }: Way, part: Part): boolean =>
   !one && !school && !group && part !== "first" && part !== "next";
 
@@ -81,7 +81,7 @@ export type Resource = {
   keys: Sql;
   listedAs?: Sql;
   records: (reader: Reader) => Sql;
-  /** Of a row of a page: the id that `fields` takes, and a text by which the next page begins. */
+  /** For each row of a page: the id that `fields` takes, and the text after which the next page begins. */
   listedId: Sql;
   position: Sql;
 };

@@ -57,7 +57,7 @@ function nameFields({ client }: Reader) {
   return { givenName, familyName, preferredFirstName, identifier };
 }
 
-/** Of the schools in `at`; nearly everybody has only one. */
+/** JSON array with an entry for each school in `at`; nearly all people have one school. */
 const firstAndOthers = <T>(first: JsonSql<T>, other: JsonSql<T>) =>
   sql`'[' || ${first} || CASE WHEN cardinality(at.ids) > 1 THEN (
     SELECT string_agg(',' || ${other}, '' ORDER BY one.place)

@@ -75,7 +75,7 @@ export function registerFonts(document: PDFKit.PDFDocument, fonts: readonly Font
 
 const notes = { de: "[Schriftzeichen hier nicht druckbar]", en: "[characters cannot be printed here]" };
 
-/** Those whose letters are drawn one after the other from left to right, and that have no other forms within a word. */
+/** Scripts written from left to right whose letters do not change their form within a word. */
 const simpleScripts =
   /[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}\p{scx=Armenian}\p{scx=Georgian}\p{scx=Tifinagh}\p{scx=Common}\p{scx=Inherited}]/u;
 const missing = "\uffff";

@@ -79,7 +79,7 @@ export type Calls = {
 };
 
 const rowsOnPage = 50;
-/** Of an address; they are no filters of its list. */
+/** Query parameters that are no filters of a list. */
 const notFilters = ["cursor", "done", "count", "lang"];
 
 /** `headers` are those that a form has for its change: the tag and the key; `base` is the address of the list. */

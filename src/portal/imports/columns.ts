@@ -13,7 +13,7 @@ const roles = Object.keys(german.columns.roles) as NewColumns["role"][];
 const encodings = Object.keys(german.columns.encodings) as NonNullable<NewColumns["encoding"]>[];
 const separators = Object.keys(german.columns.separators) as NonNullable<NewColumns["separator"]>[];
 
-/** Of more, only those with a meaning; the others stay ignored. */
+/** A table with more columns shows only those with a meaning; the others stay ignored. */
 const mostShown = 100;
 
 export async function showColumns(request: PageRequest): Promise<PageView> {

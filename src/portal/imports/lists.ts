@@ -53,7 +53,7 @@ export async function showWarnings(request: PageRequest): Promise<PageView> {
   return showList(request, "warnings", { kinds: Map.groupBy(items, ({ kind }) => kind), next });
 }
 
-/** Of long rows, more would keep others waiting. */
+/** More long rows on one page would delay other requests. */
 const pageSize = 200;
 
 export async function showLeftOut(request: PageRequest): Promise<PageView> {

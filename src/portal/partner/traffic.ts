@@ -10,7 +10,7 @@ type Attempt = AdminSchemas["SignOnAttempt"];
 type Sent = AdminSchemas["SignOnParameter"];
 
 const requestIds = /^[A-Za-z0-9][A-Za-z0-9._-]{5,63}$/;
-/** Of a search that nothing can fit. */
+/** The result of a search that cannot match. */
 const nothing = { items: [], more: null };
 
 /** The search for a request; with `isFit` false nothing can be found. */

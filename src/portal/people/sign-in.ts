@@ -25,7 +25,7 @@ async function listApps(request: PageRequest): Promise<{ clientId: string; name:
 /** How to fix a refused step: a form sent to `action`, or a page. */
 type Fix = { action: string } | { href: string } | { roles: string };
 
-/** Of fixes that are not the usual one of their step. */
+/** Texts of fixes that differ from the usual fix of their step. */
 const fixTexts: { [operationId: string]: string } = {
   createLoginCards: "steps.card.fix",
   putCardSettings: "steps.card.fixSettings",

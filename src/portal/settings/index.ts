@@ -67,7 +67,7 @@ async function showSettings(request: PageRequest) {
     school,
     signIn,
     cards,
-    // Of a form that was refused; the fields of the contract keep theirs.
+    // Boxes of a refused form stay ticked; fields of the contract keep their values by themselves.
     weekdays: (typed["weekday"] ?? []).map(Number),
     levels: nameSchoolingLevels(request, school.record.schoolingLevel),
     nameWeekday,

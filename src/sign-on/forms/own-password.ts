@@ -92,7 +92,7 @@ const change: Handle = async (request, owner) => {
   if (result.kind === "fault") return show(request, owner, { kind: result.fault });
   // All sessions have ended, so this browser gets a new one.
   const { generation } = result;
-  // They typed their password: the new session no longer depends on the login of their school.
+  // The person typed their password, so the new session no longer depends on the login of the school.
   const proved = amr === undefined || isUpstream(amr) ? passwordAlone : amr;
   await signIn(request, { personId, generation, amr: proved }, returnPathOf(request));
 };

@@ -93,7 +93,7 @@ export function readContract(document: OpenApiDocument): SignOnContract {
     claimsByScope: readClaims(document),
     checkRequest: Object.fromEntries(checks) as Record<OperationId, FormCheck>,
     parameters: {
-      // Those that the text of the contract lets be refused, and the language that the reader of a page picks.
+      // Parameters that the contract lists only in its text as refused, and the language of the page.
       authorization: namesOf("authorize", "request", "request_uri", "registration", "lang"),
       end_session: namesOf("endSession", "lang"),
       userinfo: new Set(["access_token"]),

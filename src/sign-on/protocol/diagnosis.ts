@@ -226,7 +226,7 @@ export function describeTokenRequest(
   ];
 }
 
-/** Of the library, and of provider/library.ts. */
+/** A message of the library, also thrown in provider/library.ts. */
 export const differentMechanism =
   "the provided authentication mechanism does not match the registered client authentication method";
 

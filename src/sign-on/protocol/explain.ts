@@ -41,12 +41,12 @@ export type SignInFacts = {
   /** Whether the home school uses passwords. */
   usesPassword: boolean;
   schoolLogins: SchoolLogin[];
-  /** Of the last day. */
+  /** Wrong passwords of the last 24 hours. */
   wrongPasswords: WrongPasswords;
   waits: Waits;
   /** At the home school; null for a person who has had none. */
   card: LastCard | null;
-  /** Of each class, if the home school uses class lists. */
+  /** One entry per class, if the home school uses class lists. */
   classLists: ListOfPupil[];
   /** Null for a person without a passkey. */
   passkey: PasskeyState | null;

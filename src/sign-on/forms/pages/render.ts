@@ -38,7 +38,7 @@ type Problem = { kind: string; retryAfterSeconds?: number };
 type CommonModel = {
   app?: { name: string } | null;
   problem?: Problem | string | null;
-  /** Of a page whose form was refused for one reason alone. */
+  /** Set if the form can be refused for only one reason. */
   isWrong?: boolean;
   isRefused?: boolean;
   retryAfterSeconds?: number;
@@ -52,7 +52,7 @@ const problemStatus = new Map([
   ["busy", 503],
 ]);
 
-/** Of a page whose form may lead to an app or to the login of a school. */
+/** The context of a page whose form may lead to an app or to the login of a school. */
 export type LeavingContext = PageContext & Required<Pick<PageContext, "formTargets">>;
 
 /** Makes the function that renders the template `name`. A problem gives the page its status, title and Retry-After. */

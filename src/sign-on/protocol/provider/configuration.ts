@@ -59,7 +59,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     allowOmittingSingleRegisteredRedirectUri: false,
     pkce: { required: makeRequirePkce(deps.withoutPkce) },
     scopes: scopeNames.map((scope) => scopeToWire(platform, scope)),
-    // These belong to no scope: makeLoadGrant requests `amr` where needed, `acr_values` of the app requests `acr`.
+    // `amr` and `acr` belong to no scope: makeLoadGrant requests `amr` where needed, the app requests `acr`.
     claims: { ...contract.claimsByScope, amr: null, acr: null },
     acrValues: acrValues(platform),
     conformIdTokenClaims: false,

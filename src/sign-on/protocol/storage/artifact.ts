@@ -42,7 +42,7 @@ export type FoundArtifact = {
   consumedAt: Date | null;
   replay: Buffer | null;
   expiresAt: Date;
-  /** Of the person of a session or interaction; the end of a session follows it at each use. */
+  /** The session rule of the person, for sessions and interactions; it limits a session at each use. */
   rule: SessionRule | null;
 };
 

@@ -318,7 +318,7 @@ const toSignInRow = (signIn: SignIn, place: number): Record<keyof typeof signInT
   id: makeUuid(signIn.at),
 });
 
-/** Of each kind, used and unused. */
+/** Limit for each kind of token, used and unused apart. */
 const keptTokens = 500;
 /** Usual exchanges per hour of a person and an app. */
 const usualInHour = 20;
