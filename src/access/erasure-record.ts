@@ -4,7 +4,7 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../platform/database/db.ts";
 import { makeFind, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import type { Columns, Sql, Value } from "../platform/database/sql.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { ClientId } from "./token.ts";
 import { makeListBySchool } from "./usage/by-school.ts";
@@ -70,7 +70,7 @@ export const makeErasureSweep = ({ db, clock, days }: { db: Db; clock: Clock; da
   async run(signal) {
     const now = clock();
     const before = { openedBefore: addDays(now, -days), erasedBefore: addDays(now, -erasedDays) };
-    await removeInBatches(signal, (batch) => deleteOld(db.pool, { ...before, batch }));
+    await workInBatches(signal, (batch) => deleteOld(db.pool, { ...before, batch }));
   },
 });
 

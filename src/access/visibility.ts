@@ -87,7 +87,7 @@ export const fromShownSchools = (client: Value): VisibleRows =>
 const schoolOfMostIsShown = (client: Value, schoolId: Value, ofMost: Value): Sql => sql`
   CASE ${schoolId} WHEN ${ofMost} THEN ${schoolIsShown(client, ofMost)} ELSE ${schoolIsShown(client, schoolId)} END`;
 
-/** The school syncs the group, whatever its status. `ofMost` is the school of most rows, if known: a parameter. */
+/** The school syncs the group, active or not. `ofMost`: a parameter with the school of most rows, if known. */
 export const groupIsSynced = (client: Value, groupId: Value, ofMost?: Value): Visible => {
   const columns =
     ofMost === undefined

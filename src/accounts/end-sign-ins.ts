@@ -4,6 +4,7 @@ import type { Parameter, Queryable, Sql } from "../platform/database/sql.ts";
 import { recordNotices } from "./logout-notices.ts";
 import type { Clock } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 
 type Notified = { clientId: string; personId: PersonId; sid: string };
@@ -137,13 +138,14 @@ export function makeVoidSignInsJob({ db, clock }: { db: Db; clock: Clock }): Wor
     name: "sign-on.endSignIns",
     everySeconds: 1,
     async run(signal) {
-      for (let taken = atOnce; taken === atOnce && !signal.aborted;)
-        taken = await withTransaction(db, async (tx) => {
-          const personIds = (await takeWaiting(tx, { limit: atOnce })).map(({ personId }) => personId);
+      const endSome = (limit: number) =>
+        withTransaction(db, async (tx) => {
+          const personIds = (await takeWaiting(tx, { limit })).map(({ personId }) => personId);
           const at = clock();
           if (personIds.length > 0) await deleteAndNotify(tx, at, () => deleteVoid(tx, { personIds, at }));
           return personIds.length;
         });
+      await workInBatches(signal, endSome, atOnce);
     },
   };
 }

@@ -32,7 +32,7 @@ const firstWords = `
   .trim()
   .split(/\s+/);
 
-/** None of these is among the first words. */
+/** Words that are never the first word. */
 const secondWords = `
   Akkordeon Albatros Almanach Alpaka Ameise Amethyst Amsel Anekdote Anemone Antilope Aquamarin Aquarium Ara Arkade
   Aster Atlas Bagger Ball Ballade Begonie Bergkristall Birke Bison Bleistift Bolero Brandung Briefmarke Buche

@@ -122,7 +122,7 @@ type Made<Body extends object> = {
   location?: string;
   /** What the audit log shows of it; null for nothing. */
   recorded?: object | null;
-  /** None for a body that is not the record itself. */
+  /** Left out for a body that is not the record itself. */
   tag?: string;
 };
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Transaction } from "../platform/database/db.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import { AppError } from "../platform/errors.ts";
 import { seal, unseal } from "../platform/crypto/seal.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
@@ -83,7 +83,7 @@ export const makeIdempotencySweep = ({ db, clock }: Pick<AdminDeps, "db" | "cloc
   everySeconds: 600,
   async run(signal) {
     const createdAt = { lt: new Date(clock().getTime() - keptHours * 3600_000) };
-    await removeInBatches(signal, async (limit) => {
+    await workInBatches(signal, async (limit) => {
       const { count } = await db.prisma.idempotencyKey.deleteMany({ where: { createdAt }, limit });
       return count;
     });

@@ -62,7 +62,7 @@ function find(paths: string, scopes: readonly unknown[]): unknown {
   return missing;
 }
 
-/** None for what is a list in another answer of the operation only. */
+/** The items of a list; no items for a value that is a list only in another response. */
 const itemsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);

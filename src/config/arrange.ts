@@ -47,7 +47,7 @@ export function arrange(values: Values) {
       sessionSeconds: values.SESSION_SECONDS,
     },
     restoreWindowDays: values.RESTORE_WINDOW_DAYS,
-    /** Undefined if nobody asked for a number: then the shares of connections stay as they are. */
+    /** Undefined if no number is configured; the shares of connections then keep their defaults. */
     importConnectionsFor: values.IMPORTS_AT_ONCE,
     importsAtOnce: values.IMPORTS_AT_ONCE ?? Math.min(4, Math.max(1, Math.floor(processors / 2))),
     supportRoleDays: values.SUPPORT_ROLE_DAYS,

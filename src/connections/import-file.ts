@@ -150,7 +150,7 @@ async function goOn({ db, imports }: ImportDeps, id: ImportId, run: RosterImport
   } catch (error) {
     // The school has changed since, or is changed by another import: the preview waits for somebody.
     if (!(error instanceof AppError) || error.kind === "bug") {
-      // It stays as it is where a school was changed already.
+      // An import that has already changed a school cannot be cancelled and stays.
       await imports.cancel(id, origin).catch(() => undefined);
       throw error;
     }

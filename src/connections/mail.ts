@@ -3,6 +3,7 @@ import english from "./locales/en.json" with { type: "json" };
 import type { Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { makeFind, sql, table, update } from "../platform/database/sql.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
@@ -79,11 +80,12 @@ export function makeRosterMail({ db, clock, log, issuerUrl, mail }: Deps): Worke
     name: "connections.mail",
     everySeconds: 60,
     async run(signal) {
-      for (let taken = atOnce; taken === atOnce && !signal.aborted;) {
+      const sendSome = async () => {
         const rows = await withPrismaTransaction(db, (tx) => takeDue(tx, { now: clock() }));
         for (const { id } of rows) await send(id).catch((error: unknown) => warn(id, error));
-        taken = rows.length;
-      }
+        return rows.length;
+      };
+      await workInBatches(signal, sendSome, atOnce);
     },
   };
 }

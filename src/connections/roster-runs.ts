@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
 import { makeRun, table } from "../platform/database/sql.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { makeGuardedSender, type OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -199,7 +199,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
     name: "connections.sweep",
     everySeconds: 3600,
     run: async (signal) =>
-      void (await removeInBatches(signal, (batch) => {
+      void (await workInBatches(signal, (batch) => {
         const before = new Date(clock().getTime() - runDays * 86_400_000);
         return removeOldRuns(db.pool, { before, batch });
       })),

@@ -5,7 +5,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { addMonths, daysBetween, dayOf } from "../platform/clock.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
@@ -182,6 +182,6 @@ export const makeDataRequestSweep = ({ db, clock, recordDays }: SweepDeps): Work
   everySeconds: 3600,
   async run(signal) {
     const where = { closedAt: { lt: addDays(clock(), -recordDays) } };
-    await removeInBatches(signal, async (limit) => (await db.prisma.dataRequest.deleteMany({ where, limit })).count);
+    await workInBatches(signal, async (limit) => (await db.prisma.dataRequest.deleteMany({ where, limit })).count);
   },
 });

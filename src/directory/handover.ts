@@ -6,7 +6,7 @@ import { AppError } from "../platform/errors.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { makeRowLock, makeRun, table } from "../platform/database/sql.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { movePerson, moveToSameSchool } from "./affiliation.ts";
 import { originOf, write, type Change } from "./change.ts";
@@ -285,6 +285,6 @@ export const makeHandoverSweep = ({ db, clock }: { db: Db; clock: Clock }): Work
   everySeconds: 3600,
   async run(signal) {
     const before = addDays(clock(), -keptDays);
-    await removeInBatches(signal, (batch) => deleteOld(db.pool, { before, batch }));
+    await workInBatches(signal, (batch) => deleteOld(db.pool, { before, batch }));
   },
 });

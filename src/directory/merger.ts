@@ -7,7 +7,7 @@ import { insert, makeFind, makeFindOne, makeRowLock, makeRun, sql, table, update
 import type { Queryable, Sql } from "../platform/database/sql.ts";
 import { analyzeFilled } from "../platform/database/statistics.ts";
 import { AppError } from "../platform/errors.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { originOf, type Change } from "./change.ts";
 import { closeHandovers } from "./handover.ts";
@@ -342,6 +342,6 @@ export const makeMergerSweep = ({ db, clock }: { db: Db; clock: Clock }): Worker
   everySeconds: 3600,
   async run(signal) {
     const now = clock();
-    for (const forget of forgetting) await removeInBatches(signal, (batch) => forget(db.pool, { now, batch }));
+    for (const forget of forgetting) await workInBatches(signal, (batch) => forget(db.pool, { now, batch }));
   },
 });

@@ -2,7 +2,7 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import { identifier, literal, makeFind, makeFindOne, run, sql, statement, table } from "../platform/database/sql.ts";
 import type { Queryable, Sql } from "../platform/database/sql.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 
 type AuditPartition = { name: string; until: Date | null; isOfMonth: boolean };
@@ -119,7 +119,7 @@ async function sweepPartition(
     last = swept.last ?? last;
     return swept.gone;
   };
-  return removeInBatches(signal, removeBatch, most);
+  return workInBatches(signal, removeBatch, most);
 }
 
 type Deps = { db: Db; clock: Clock; auditDays: number };

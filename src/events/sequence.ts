@@ -1,6 +1,6 @@
 import { withTransaction, type Db } from "../platform/database/db.ts";
 import { makeFindOne, makeRun, sql, table, update } from "../platform/database/sql.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 
@@ -74,7 +74,7 @@ export const sweepEvents = (
   db: Db,
   before: Date,
   { signal, batch }: { signal: AbortSignal; batch?: number },
-): Promise<number> => removeInBatches(signal, (most) => sweepBatch(db, before, most), batch);
+): Promise<number> => workInBatches(signal, (most) => sweepBatch(db, before, most), batch);
 
 async function sweepBatch(db: Db, before: Date, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {

@@ -1,5 +1,5 @@
 import { Prisma } from "../../generated/prisma/client.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb } from "../platform/database/db.ts";
 import { makeFind, run, table, type Queryable } from "../platform/database/sql.ts";
@@ -28,7 +28,7 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
       await inBatches(signal, (limit) =>
         db.prisma.importError.updateMany({ where: withText, data: { lineText: null }, limit }),
       );
-      await removeInBatches(signal, (batch) => run(db.pool, deleteOldChanges, { before: clock(), batch }));
+      await workInBatches(signal, (batch) => run(db.pool, deleteOldChanges, { before: clock(), batch }));
       await expire(db, before);
       const forgotten = { import: { state: { notIn: ["READING", "UNMAPPED"] } } };
       await inBatches(signal, (limit) => db.prisma.importPiece.deleteMany({ where: forgotten, limit }));
@@ -51,7 +51,7 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
 }
 
 const inBatches = (signal: AbortSignal, remove: (limit: number) => Promise<{ count: number }>): Promise<unknown> =>
-  removeInBatches(signal, async (limit) => (await remove(limit)).count);
+  workInBatches(signal, async (limit) => (await remove(limit)).count);
 
 async function removeFaultyRows(db: PrismaDb, before: Date, signal: AbortSignal): Promise<void> {
   const id = { in: (await listWithFaultyRows(db.pool, {})).map((row) => row.id) };

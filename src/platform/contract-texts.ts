@@ -87,7 +87,7 @@ function listProperties(given: Schema, parent: Parent): BodyProperty[] {
     const { minLength = 0, ...rest } = resolve(property);
     const nullable = isNullable(rest);
     const pointer = `${parent.pointer}/${name}`;
-    // A form of a change sends each of its fields, so that an empty one is none that was left out.
+    // The form of a change sends all its fields, so an empty field was emptied and not left out.
     const isGiven = schema.required?.includes(name) === true || (parent.isChange && minLength > 0);
     const isRequired = parent.isRequired && isGiven && !nullable && rest.type !== "array";
     const inside = { ...parent, pointer, isRequired: parent.isChange ? parent.isRequired && !nullable : isRequired };

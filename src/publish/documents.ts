@@ -25,7 +25,7 @@ export type Addresses = { platform: string; baseUrl: string; issuerUrl: string }
 const releasesFolder = join(import.meta.dirname, "..", "..", "openapi", "released");
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 
-/** After those of partners; its releases are in a folder of their own, which is not listed for partners. */
+/** Listed after the contracts of partners. Its releases are in a separate folder that partners do not see. */
 const forStaff = "admin";
 
 const labelOf = (title: string) => title.replace(/^Schultor /, "");

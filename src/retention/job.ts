@@ -4,6 +4,7 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import { fields, insert, makeFind, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { countDue, findDue, givenAt, isUnusual, listDue } from "./due.ts";
@@ -103,18 +104,19 @@ async function applyAt(
   { signal, failed }: { signal: AbortSignal; failed: Failed },
 ): Promise<void> {
   let last: DuePerson | undefined;
-  for (let taken = batchSize; taken === batchSize && !signal.aborted;) {
+  const applySome = async () => {
     const page = { schoolIds: [schoolId], until: clock(), limit: batchSize, after: last };
     const people = await listDue(db.pool, givenAt(rules, clock()), page);
-    taken = people.length;
     last = people.at(-1);
     for (const { id } of people) {
-      if (signal.aborted) return;
+      if (signal.aborted) return 0;
       const origin = { at: clock(), actorId: "retention" };
       const change = changeDirectory(db, origin, (made) => softDeleteIfDue(made, id, rules));
       await change.catch((error: unknown) => failed.set(id, error));
     }
-  }
+    return people.length;
+  };
+  await workInBatches(signal, applySome, batchSize);
 }
 
 /** Asks again under the lock: meanwhile the policy was changed, or the person was kept, came back or signed in. */

@@ -1,5 +1,5 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { makeUuid, shortCodeOf } from "../platform/crypto/ids.ts";
 import type { SentParameter } from "../platform/advice/sign-on/index.ts";
@@ -132,8 +132,8 @@ export function makeLogSweep({ db, clock }: { db: Queryable; clock: Clock }): (s
     const now = clock();
     for (const { most, ...sweep } of sweeps) {
       const before = addDays(now, -keptLines.days);
-      await removeInBatches(signal, (batch) => run(db, sweep.deleteOld, { before, batch }));
-      await removeInBatches(signal, (batch) => run(db, sweep.deleteSurplus, { since, most, batch }));
+      await workInBatches(signal, (batch) => run(db, sweep.deleteOld, { before, batch }));
+      await workInBatches(signal, (batch) => run(db, sweep.deleteSurplus, { since, most, batch }));
     }
     if (!signal.aborted) since = new Date(now.getTime() - lateMs);
   };

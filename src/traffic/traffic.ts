@@ -1,4 +1,4 @@
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { isDatabaseUnavailable, type Db } from "../platform/database/db.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
@@ -85,7 +85,7 @@ export function makeTraffic({ db, clock }: { db: Db; clock: Clock }): Traffic {
         async run(signal) {
           for (const [step, days] of [["HOUR", keptDays.hours] as const, ["DAY", keptDays.days] as const]) {
             const before = addDays(clock(), -days);
-            await removeInBatches(signal, (batch) => deleteFigures(db.pool, { step, before, batch }));
+            await workInBatches(signal, (batch) => deleteFigures(db.pool, { step, before, batch }));
           }
         },
       },

@@ -181,7 +181,7 @@ export async function updateConnectionIn(
     trustedForSecondFactor: settings.trustedForSecondFactor && !losesTrust,
     state,
     testedAt,
-    // Read again for a new secret too: the address that the document names then is the one that it was typed for.
+    // Read again for a new secret too: the secret belongs to the address that the document names at that time.
     ...((clientSecret !== undefined || areOthers) && unread),
     ...(forgetsSecret && { clientSecret: null, secretExpiresAt: null }),
     ...(clientSecret !== undefined && { clientSecret: sealJson(keys, secretPurpose(id), clientSecret) }),

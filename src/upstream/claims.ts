@@ -30,7 +30,7 @@ export function limitClaims(claims: Claims, needed: readonly string[]): { claims
   return { claims: Object.fromEntries(known.map((name) => [name, claims[name]])), more: names.length - known.length };
 }
 
-// Longer ones fit into no index, and PostgreSQL stores no NUL; no provider names anybody so.
+// PostgreSQL indexes no longer values and stores no NUL; no real account is named like that.
 const longestText = 500;
 export const isUsable = (text: string): boolean =>
   text !== "" && text.length <= longestText && text.isWellFormed() && !/\p{Cc}/u.test(text.trim());
@@ -58,10 +58,10 @@ export const readRuleValue = (
     ? null
     : readText(claims, ruleClaim);
 
-/** What stands for an object such as IServ's `{id, act, name, uuid, displayName}`, the most stable first. */
+/** Properties that identify an object such as IServ's `{id, act, name, uuid, displayName}`, the most stable first. */
 const namesInObjects = ["uuid", "id", "act", "value", "name", "displayName"];
 
-/** All values of a claim as text. Null, true and what is nested deeper have none. */
+/** All values of a claim as text. Null, booleans and deeper nested values have no text. */
 export function textsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? [] : textsOf(one)));
   if (typeof value === "string") return [value];
@@ -90,7 +90,7 @@ const ofTheToken = new Set(
 );
 const mostBytes = 4096;
 
-/** The claims that a rule could be about, as far as they are small. */
+/** The claims that a rule can use: small ones only. */
 export function keepClaims(claims: Claims): Claims {
   const sized = Object.entries(claims)
     .filter(([name]) => !ofTheToken.has(name))

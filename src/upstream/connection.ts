@@ -89,7 +89,7 @@ export const lockConnection = makeRowLock("upstreamConnection", "id", "upstream.
 type ListedConnections = {
   schoolIds?: readonly SchoolId[] | undefined;
   isFailing?: boolean | undefined;
-  /** Only those whose secret expires until then, or only the others. */
+  /** Only connections whose secret expires by this time, or only the others. */
   secretExpires?: { isSoon: boolean; until: Date } | undefined;
   after?: string | undefined;
   limit: number;

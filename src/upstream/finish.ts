@@ -19,7 +19,7 @@ import { storeOf } from "../platform/database/db.ts";
 import type { Back, Destination, Finished, RoundTripDeps } from "./upstream.ts";
 import type { SchoolId } from "../directory/index.ts";
 
-/** What is known of a round trip, for whoever tells the person how it failed. */
+/** What is known of a round trip so far, for the page that explains a failure. */
 export type Progress = { to: Destination | null; schoolId: SchoolId | null; isProven: boolean };
 
 /** Takes what the browser brings back from the provider. `progress` is filled in on the way. Errors: UpstreamError. */
@@ -134,7 +134,7 @@ async function signIn(
   const { db, encryptionKeys } = deps;
   const { connection, arrived, tokens, back, to } = arriving;
   const { at: now, requestId } = back;
-  // The account was proven: the connection works, whoever it is.
+  // The account was proven, so the connection works even if the account is refused.
   await noteSuccess(db.pool, connection, now);
   const { issuer, subject, claims } = arrived;
   const [sub, sid] = [readText(tokens.idClaims, "sub"), readText(tokens.idClaims, "sid")];

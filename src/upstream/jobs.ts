@@ -3,7 +3,7 @@ import type { Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import { makeFind, makeFindOne, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import type { Sql, Value } from "../platform/database/sql.ts";
-import { removeInBatches } from "../platform/jobs/batches.ts";
+import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { Contact } from "./contact.ts";
 import { isConnectionFailure, UpstreamError } from "./failures.ts";
@@ -92,13 +92,14 @@ export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps
       name: "upstream.refresh",
       everySeconds: 60,
       async run(signal) {
-        for (let taken = refreshedAtOnce; taken === refreshedAtOnce && !signal.aborted;) {
+        const refreshSome = async () => {
           const now = clock();
           const next = new Date(now.getTime() + retryMs);
           const rows = await takeDue(db.pool, { now, next });
           await Promise.all(rows.map(refreshOne));
-          taken = rows.length;
-        }
+          return rows.length;
+        };
+        await workInBatches(signal, refreshSome, refreshedAtOnce);
       },
     },
     {
@@ -107,12 +108,12 @@ export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps
       async run(signal) {
         for (const { removeOld, days } of removals) {
           const before = addDays(clock(), -days);
-          await removeInBatches(signal, (batch) => removeOld(db.pool, { before, batch }), 1000);
+          await workInBatches(signal, (batch) => removeOld(db.pool, { before, batch }), 1000);
         }
         const now = clock();
         const params = { now, next: addDays(now, 1), provenSince: addDays(now, -provenDays) };
         const check = async (batch: number) => (await checkSessions(db.pool, { ...params, batch })).due;
-        await removeInBatches(signal, check, 1000);
+        await workInBatches(signal, check, 1000);
       },
     },
   ];

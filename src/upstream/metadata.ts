@@ -51,7 +51,7 @@ function readAlgorithms(named: unknown): string[] {
   return supported;
 }
 
-/** Longer ones fit into no header. */
+/** Longer tokens do not fit into a header. */
 const longestEndpoint = 2000;
 
 export function isEndpoint(address: string, allowHttp: boolean): boolean {

@@ -75,7 +75,7 @@ export type PersonFacts = {
   isInGroups: boolean;
   /** Null for a person without a user name. */
   generation: number | null;
-  /** Whether the value of the claim is the person's; null where the roster or the claim has none. */
+  /** Whether the claim and the roster have the same value; null if one of them has no value. */
   isKey: boolean | null;
 };
 

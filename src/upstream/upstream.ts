@@ -119,7 +119,7 @@ export function makeUpstream(given: UpstreamDeps): Upstream {
   const callsTo = (connectionId: ConnectionId) => ({ fetch: fetchFor(connectionId), clock, allowHttp });
   const deps: RoundTripDeps = { db, clock, encryptionKeys, issuerUrl, contact, callsTo, findSetUpLink };
 
-  /** Notes a failure for the school's IT. Errors that are none of the provider's or the person's go on. */
+  /** Records a failure for the school's IT. Rethrows errors that neither the provider nor the person caused. */
   const note = async (error: unknown, connectionId: ConnectionId, progress: Omit<Progress, "to">) => {
     if (!(error instanceof UpstreamError)) throw error;
     const { code, detail } = error;

@@ -148,7 +148,7 @@ export type SchoolLogin = {
   name: string;
   /** Whether it is on for everybody, or for a class of the person. */
   isInClasses: boolean;
-  /** False while it lets in pupils only, and the person is none. */
+  /** False if the login lets in pupils only and the person is not a pupil. */
   isConfirmed: boolean;
   /** Null while it works. */
   failingSince: string | null;

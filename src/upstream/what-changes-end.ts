@@ -26,7 +26,7 @@ const endedBy = {
   ruleClaim: ["confirmation"],
   ruleField: ["confirmation"],
   normalisations: ["confirmation"],
-  // Another secret of the same client, which the provider checks.
+  // The client stays the same, and the provider checks its new secret.
   clientSecret: nothing,
   // Fewer or more people, but nobody as another person.
   groupIds: nothing,

@@ -34,7 +34,7 @@ const parts = {
   subprocessors: { select: { name: true, country: true, purpose: true }, orderBy: { place: "asc" } },
 } satisfies Prisma.AgreementInclude;
 
-/** Everything but the PDF. */
+/** An agreement without its PDF. */
 const agreementQuery = { omit: { pdf: true }, include: parts } satisfies Prisma.AgreementFindManyArgs;
 
 const isAttribute = (item: string): item is AppAttribute => (appAttributes as readonly string[]).includes(item);

@@ -1,4 +1,4 @@
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import { workInBatches } from "../../platform/jobs/batches.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { columnNames, insert, sql, table, type Sql, type Value } from "../../platform/database/sql.ts";
@@ -30,7 +30,7 @@ const keptSeconds = 86_400;
 
 export function sweepAnnounced({ prisma }: RecordStore, now: Date, signal: AbortSignal): Promise<number> {
   const where = { at: { lt: new Date(now.getTime() - keptSeconds * 1000) } };
-  return removeInBatches(signal, async (limit) => (await prisma.announcedSignIn.deleteMany({ where, limit })).count);
+  return workInBatches(signal, async (limit) => (await prisma.announcedSignIn.deleteMany({ where, limit })).count);
 }
 
 export const makeAnnouncedSweep = ({ db, clock }: { db: RecordStore; clock: Clock }): WorkerJob => ({

@@ -3,7 +3,7 @@ import { addDays, type Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/db.ts";
 import { columnNames, exists, insert, join, makeRun, sql, table, update } from "../../platform/database/sql.ts";
 import type { Sql, Value } from "../../platform/database/sql.ts";
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import { workInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { ClientId } from "../token.ts";
 
@@ -160,7 +160,7 @@ const later = table("registrationPeriod", "later");
 
 type Batch = { before: Date; batch: number };
 
-// The periods of a deleted app ended with it, whatever their rows say.
+// The periods of a deleted app ended with it, even if their rows have no end.
 const removePeriods = makeRun<Batch>("access.sweepDisclosures")`
   DELETE FROM ${gone} WHERE gone.ctid = ANY (ARRAY(
     SELECT found.place FROM (
@@ -199,6 +199,6 @@ export const makeDisclosureSweep = ({ db, clock, recordDays }: SweepDeps): Worke
   async run(signal) {
     const before = addDays(clock(), -recordDays);
     for (const remove of [removePeriods, removeRegistrations, removeWithheld])
-      await removeInBatches(signal, (batch) => remove(db.pool, { before, batch }));
+      await workInBatches(signal, (batch) => remove(db.pool, { before, batch }));
   },
 });

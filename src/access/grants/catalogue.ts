@@ -152,11 +152,11 @@ export type AppReads = {
   groups: string[];
   /** In lists of people of the school. */
   people: number;
-  /** Only otherwise: soft-deleted, or through another school. */
+  /** People in no list of the school: soft-deleted, or seen through another school. */
   otherPeople: number;
   /** In lists of users of the school. */
   users: number;
-  /** Only one by one. */
+  /** Users whom the app can only read one by one. */
   otherUsers: number;
   /** The roles of all of them. */
   roles: PersonRole[];

@@ -2,7 +2,7 @@ import { addDays, type Clock } from "../../platform/clock.ts";
 import { withTransaction, type Db } from "../../platform/database/db.ts";
 import { columnNames, insert, makeFind, makeRun, sql, table } from "../../platform/database/sql.ts";
 import type { Columns, Sql, Value } from "../../platform/database/sql.ts";
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import { workInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { ClientId } from "../token.ts";
 import { everybodyAtSchools } from "../synced-people.ts";
@@ -114,7 +114,7 @@ export const makeSeatCount = ({ db, clock, recordDays }: CountDeps): WorkerJob =
   everySeconds: 6 * 3600,
   async run(signal) {
     const now = clock();
-    await removeInBatches(signal, (batch) => addUp(db.pool, { batch }));
+    await workInBatches(signal, (batch) => addUp(db.pool, { batch }));
     const yesterday = addDays(now, -1);
     const months = yesterday.getUTCMonth() === now.getUTCMonth() ? [now] : [yesterday, now];
     for (const { clientId } of await listSyncingApps(db.pool, {}))
@@ -126,7 +126,7 @@ export const makeSeatCount = ({ db, clock, recordDays }: CountDeps): WorkerJob =
         });
       }
     for (const sweep of sweeps)
-      await removeInBatches(signal, (batch) => sweep(db.pool, { before: addDays(now, -recordDays), batch }));
+      await workInBatches(signal, (batch) => sweep(db.pool, { before: addDays(now, -recordDays), batch }));
   },
 });
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { EncryptionKeys } from "../../platform/crypto/seal.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { makeFind, makeRun, sql, table, update } from "../../platform/database/sql.ts";
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import { workInBatches } from "../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { MakeCard } from "../cards/make-card.ts";
 import { readCardSettings } from "../cards/settings.ts";
@@ -45,7 +45,7 @@ export function makeCredentialJob(deps: Deps): WorkerJob {
     everySeconds: 2,
     async run(signal) {
       await forgetHandedOut(deps.db, deps.clock());
-      await removeInBatches(signal, (limit) => deleteExpiredBatches(deps.db, deps.clock(), limit), 20);
+      await workInBatches(signal, (limit) => deleteExpiredBatches(deps.db, deps.clock(), limit), 20);
       while (!signal.aborted && (await prepareSome(deps, signal)));
     },
   };

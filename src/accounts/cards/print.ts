@@ -1,4 +1,4 @@
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import { workInBatches } from "../../platform/jobs/batches.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
@@ -57,6 +57,6 @@ export const makeCardSweep = ({ db, clock }: { db: RecordStore; clock: () => Dat
       (limit: number) => loginCard.deleteMany({ where: { revokedAt }, limit }),
       (limit: number) => classList.deleteMany({ where: { endsAt }, limit }),
     ])
-      await removeInBatches(signal, async (limit) => (await deleteSome(limit)).count);
+      await workInBatches(signal, async (limit) => (await deleteSome(limit)).count);
   },
 });

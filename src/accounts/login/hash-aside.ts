@@ -10,7 +10,7 @@ export async function hashAside(parameters: Argon2Parameters): Promise<Buffer> {
   return Buffer.from((await run(task, parameters)) as Uint8Array);
 }
 
-/** The same at a lower priority than sign-ins. */
+/** Hashes at a lower priority than sign-ins. */
 export async function hashBehind(parameters: Argon2Parameters): Promise<Buffer> {
   return Buffer.from((await runBehind(task, parameters)) as Uint8Array);
 }

@@ -1,4 +1,4 @@
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import { workInBatches } from "../../platform/jobs/batches.ts";
 import { columnNames, makeRun, type Queryable, sql, table, update } from "../../platform/database/sql.ts";
 import { sweepTokenBuckets } from "../../platform/database/token-bucket.ts";
 
@@ -67,6 +67,6 @@ const kinds = [deleteLimits, deleteDevices, deleteWrongPasswords, forgetUserName
  */
 export async function sweepSignInTraces(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
   let removed = 0;
-  for (const sweep of kinds) removed += await removeInBatches(signal, (batch) => sweep(db, { now, batch }));
+  for (const sweep of kinds) removed += await workInBatches(signal, (batch) => sweep(db, { now, batch }));
   return removed;
 }

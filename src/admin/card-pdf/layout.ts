@@ -215,7 +215,7 @@ const listRow = 24;
 
 type Line = [name: string, className: string, last: string];
 
-/** Lists people with the PIN of their card, for the teacher, or with why they have none. */
+/** Lists people for the teacher, with the PIN of their card or the reason why they have no PIN. */
 function* layOutList(
   place: (text: string, at: Box & { originX: number; originY: number }) => Part[],
   { title, lines, font }: { title: string; lines: readonly Line[]; font: Font },

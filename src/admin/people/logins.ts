@@ -112,7 +112,7 @@ export const blockPerson: AdminHandler<"blockPerson"> = (deps, request) =>
 export const unblockPerson: AdminHandler<"unblockPerson"> = (deps, request) =>
   changeBlock(deps, request, accounts.unblockPersonIn);
 
-// Also for people whose staff role goes beyond the caller's: the home school decides.
+// Applies also to people whose staff role exceeds the caller's, because the home school decides.
 export const requestPassword: AdminHandler<"requestPassword"> = (deps, request) =>
   commitDone(deps, request, async (tx) => {
     const { personId, body, reach, origin } = request;

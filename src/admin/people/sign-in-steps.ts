@@ -121,7 +121,7 @@ function wrongPasswordStep({ wrongPasswords, usesPassword }: SignInFacts, newPas
   return step("wrong_passwords", tries === 0 ? "PASSED" : "NOTE", values, usesPassword ? newPassword : null);
 }
 
-/** The card; no step if the person has none that matters. */
+/** The step of the card; left out if the person has no card that matters. */
 function cardSteps({ facts, roles, homeSchoolId }: Explanation): Step[] {
   const { card } = facts;
   if (card === null || homeSchoolId === null) return [];

@@ -84,7 +84,7 @@ const hashUserName = makeFind<{ hash: Buffer }, { name: string }>(
   ({ name }) => sql`SELECT user_name_hash(${name}) AS hash`,
 );
 
-/** Also of the name without the number that user names made by a rule end with. */
+/** Hashes each user name, also without the number that generated user names end with. */
 async function hashUserNames({ pool }: OpenDb, userNames: readonly string[]): Promise<Buffer[]> {
   const spellings = new Set(userNames.map(foldText).flatMap((name) => [name, name.replace(/\d+$/, "")]));
   const hashes = [...spellings].map((name) => hashUserName(pool, { name }));

@@ -73,7 +73,7 @@ const joined = (parts: readonly Spellings[]): Spellings => ({
   bytes: parts.map(({ bytes }) => bytes).join(""),
 });
 
-/** A name in German spellings (ß or ss, ü, ue or u), without case, whatever is between its words. */
+/** Matches a name in all German spellings (ß or ss; ü, ue or u), in any case, with any text between its words. */
 export function spellName(name: string): Spellings {
   const text = name.normalize("NFC").toLowerCase();
   const parts: Spellings[] = [];

@@ -15,7 +15,7 @@ import type { Db } from "../../platform/database/db.ts";
 import { makeTemporaryPath } from "../../platform/temporary-files.ts";
 import { digestOf } from "../import-file.ts";
 
-/** What not every format can say of a school; an import of its file leaves that as it is. */
+/** What some formats cannot express; importing such a file does not change it. */
 export type RosterPart = "USER_NAMES" | "ROLES_IN_GROUPS" | "EMPTY_GROUPS";
 type Tools = Pick<SourceTools, "makeFile" | "signal" | "now">;
 type Format = {

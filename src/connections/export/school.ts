@@ -37,7 +37,7 @@ const partSize = 500;
 type After = { schoolId: SchoolId; afterKey: string; afterId: string };
 type Row<Item> = { key: string; rowId: string; item: Item };
 
-// Imports leave groups and people without a source id as they are, so their ids here do.
+// Imports do not change groups and people without a source id, so their ids of this service identify them.
 const groupId = sql`coalesce(${g.sourceSystemIdentifier}, ${g.id}::text)`;
 const groupJson = sql`'id', ${groupId}, 'name', ${g.name}, 'type', ${g.type}`;
 

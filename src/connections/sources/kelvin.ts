@@ -110,7 +110,7 @@ async function* readPeople(api: Api, schools: readonly School[], { now }: Source
       const here = schools.filter(({ there }) => user.schools.some((url) => isSame(lastStep(url), there)));
       if (!here.includes(school)) throw new SourceError("OTHER_SCHOOL", "a user of the list is at another school");
       const person = toPerson(user, here, called ?? null);
-      // Somebody at several schools is in the list of each. Accounts for exams have none of the roles.
+      // A person at several schools is in the list of each. Exam accounts have no role.
       if (here[0] === school && person.contexts.length > 0) yield person;
     }
   }

@@ -1,5 +1,5 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import { workInBatches } from "../../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../../platform/clock.ts";
 import type { Db, RecordStore } from "../../platform/database/db.ts";
 import { insert, run, sql, statement, table, newId } from "../../platform/database/sql.ts";
@@ -118,6 +118,6 @@ export const makePersonImportSweep = ({ db, clock, auditDays }: SweepDeps): Work
   everySeconds: 3600,
   async run(signal) {
     const before = addDays(clock(), -auditDays);
-    await removeInBatches(signal, (batch) => run(db.pool, deleteOldest, { before, batch }));
+    await workInBatches(signal, (batch) => run(db.pool, deleteOldest, { before, batch }));
   },
 });

@@ -20,7 +20,7 @@ export type Mapping = {
   uses: readonly (ColumnUse | null)[];
   /** The role of everybody, in a table without a column for it. */
   role: PersonRole | null;
-  /** The class of everybody, likewise. */
+  /** The class of all people of the file, if it has no column for it. */
   className: string | null;
   /** Ids are made of name and date of birth. */
   idFromName: boolean;
@@ -211,7 +211,7 @@ function fits(use: ColumnUse, heading: string, values: readonly string[]): boole
   if (use !== "ID") return true;
   // A running number changes with each export, so it identifies nobody.
   const isRunning = /^(nr|nummer|no|number)$/.test(foldWord(heading)) && filled.every((v, n) => Number(v) === n + 1);
-  // An id that some people lack is none; below a list there may be a sum.
+  // A column that many rows lack holds no ids; a few rows may be sums.
   return (
     filled.length > 0.8 * values.length - 1 && filled.length > 0 && !isRunning && new Set(filled).size === filled.length
   );

@@ -11,7 +11,7 @@ import type { Subject } from "./format.ts";
 import { columnNames, makeRun, render, sql, table, run, statement } from "../../platform/database/sql.ts";
 import type { NewRow, Columns, Parameters, Queryable, Sql, Table } from "../../platform/database/sql.ts";
 import type { FaultPosition } from "../read/table.ts";
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import { workInBatches } from "../../platform/jobs/batches.ts";
 
 type StagedPerson = {
   sourceId: string;
@@ -22,7 +22,7 @@ type StagedPerson = {
   username?: string | null;
   /** The row without the columns that are not read, if rows of the file can be left out. */
   fields?: readonly string[];
-  /** What this record does not speak of, unlike its file; PERSON for a row that is none. */
+  /** What this record leaves open although the file covers it; PERSON for a row that describes no person. */
   silentAbout?: readonly (Subject | "PERSON")[];
   /** The schools of which the record does not say in which groups the person is. */
   silentSchools?: ReadonlySet<SchoolId>;
@@ -201,7 +201,7 @@ const deletions = stagedTables.map(
 
 export async function removeStaged(db: Pick<Db, "pool">, importId: string, signal = never): Promise<void> {
   for (const deleteRows of deletions)
-    await removeInBatches(signal, (batch) => run(db.pool, deleteRows, { importId, batch }));
+    await workInBatches(signal, (batch) => run(db.pool, deleteRows, { importId, batch }));
 }
 
 const never = new AbortController().signal;

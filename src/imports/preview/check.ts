@@ -251,7 +251,7 @@ const getsUsername = sql`${s.person.schoolId} = ${s.person.homeSchoolId} AND NOT
   AND EXISTS (SELECT FROM ${signIn}
     WHERE ${signIn.schoolId} = ${s.person.homeSchoolId} AND ${signIn.userNameRule} = 'ROSTER')`;
 
-/** Only for schools that take user names from the roster, and people who have none. */
+/** Checks user names for people without one, at schools that take user names from the roster. */
 const usernameChecks: readonly Check[] = [
   makeCheck("username_refused", {
     locate: "username",

@@ -36,7 +36,7 @@ type Table = {
   file: SourceFile;
   required: readonly string[];
   layout?: TableLayout | undefined;
-  /** Takes a row that is none of the table's, such as a sum; returns whether it was one. */
+  /** Takes a row that does not belong to the table, such as a sum. Returns false for a row of the table. */
   setAside?: (row: Row, headings: readonly string[]) => boolean;
   onBytes(bytes: number): void;
 };

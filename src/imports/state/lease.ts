@@ -88,7 +88,7 @@ async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<bool
   return (await run(tx, endExpired, { importId })) !== all.length;
 }
 
-// It is applied or undone.
+// Imports that are being applied or undone.
 const beingChanged = [...importTransitions.apply.from, ...importTransitions.undo.from];
 const prolong = statement<Lease>()`
   ${update("import", "i", { leaseUntil: until })}

@@ -123,7 +123,7 @@ const writes: readonly Statement<Values>[] = [
 const o = table("groupCarryOver", "o");
 const c = table("importChange", "c");
 const forget: readonly Statement<UndoSchool>[] = [
-  // So that the same file can carry the groups over again.
+  // The same file can then carry the groups over again.
   statement(
     ({ schoolId, appliedAt }) => sql`DELETE FROM ${o} WHERE ${o.schoolId} = ${schoolId} AND ${o.at} = ${appliedAt}`,
   ),

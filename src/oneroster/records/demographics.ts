@@ -3,7 +3,7 @@ import { baseFields, yearBegins, type Resource } from "./record.ts";
 
 const id = sql`listed.id`;
 
-/** The directory has none, so that the list is empty; some programs read it and end if they cannot. */
+/** The directory has no demographics, so the list is empty. Some programs fail without it. */
 export const demographics: Resource = {
   plural: "demographics",
   single: "demographics",

@@ -26,7 +26,7 @@ export const signatureAlgorithms = Object.values(algorithmsOf).flat();
 
 const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 const rsaBits = { least: 2048, most: 8192 };
-/** Longer values are of no such key, and take long to read. */
+/** No real key has longer values, and reading them takes long. */
 const longestMember = 1400;
 
 /**

@@ -88,7 +88,7 @@ const invalid = (message: string, faults: PropertyFault[] = []) =>
   new AppError("invalid", "invalid_request", message, undefined, { faults });
 
 const mostFaults = 100;
-/** Only say that one of several schemas does not fit; their own faults say more. */
+/** Keywords that only report that no alternative fits; the faults of the alternatives say more. */
 const summaries = new Set(["anyOf", "oneOf", "if", "not", "additionalProperties", "discriminator"]);
 
 function listFaults(faults: readonly Fault[], body: unknown): PropertyFault[] {

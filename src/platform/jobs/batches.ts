@@ -1,12 +1,13 @@
-/** So many rows are removed within a second, so that locks are short. */
+/** Removing this many rows takes less than a second, which keeps locks short. */
 export const sweepBatch = 5000;
 
-export async function removeInBatches(
+/** Calls `workOn` until a call does fewer than `batch` or the job stops. Returns how many were done. */
+export async function workInBatches(
   signal: AbortSignal,
-  removeBatch: (batch: number) => Promise<number>,
+  workOn: (batch: number) => Promise<number>,
   batch = sweepBatch,
 ): Promise<number> {
-  let removed = 0;
-  for (let last = batch; last >= batch && !signal.aborted; removed += last) last = await removeBatch(batch);
-  return removed;
+  let done = 0;
+  for (let last = batch; last >= batch && !signal.aborted; done += last) last = await workOn(batch);
+  return done;
 }

@@ -21,7 +21,7 @@ const marks = /(?<![aou](?=\u0308))\p{M}/giu;
 const toLatin = (text: string): string =>
   Array.from(text.normalize("NFKD").replace(marks, ""), (letter) => lookAlikes.get(letter) ?? letter).join("");
 
-/** Equal for names that a reader takes for each other, whatever alphabets their letters are of. */
+/** Returns equal texts for names that look alike, also with letters of different alphabets. */
 export const skeletonOf = (name: string): string =>
   toLatin(toLatin(name).toLowerCase())
     .replace(/[^\p{L}\p{N}\u0308]/gu, "")

@@ -38,7 +38,7 @@ type JsonFault = { path: string[]; fault: string };
 /** Finds what PostgreSQL does not store of a value that was parsed from JSON. */
 export function findJsonFault(value: unknown, depth = 0): JsonFault | null {
   if (typeof value === "string") return toFault(findUnstorable(value));
-  // Such as 1e400.
+  // A number such as 1e400.
   if (typeof value === "number") return Number.isFinite(value) ? null : toFault("is too large a number");
   if (typeof value !== "object" || value === null) return null;
   if (depth === deepestJson) return toFault(`is nested deeper than ${deepestJson} levels`);

@@ -52,7 +52,7 @@ function listMatches(text: string, pattern: RegExp): RegExpExecArray[] | null {
   return matches;
 }
 
-// Each letter as it is or as #xx.
+// A letter of a PDF name can also be written as #xx.
 const objectStream = /\/(?:O|#4f)(?:b|#62)(?:j|#6a)(?:S|#53)(?:t|#74)(?:m|#6d)(?![a-z\d#])/gi;
 const isDeflated = /\/Filter\s*\[?\s*\/FlateDecode\s*\]?\s*(?:\/|>>)/;
 

@@ -94,7 +94,7 @@ export function replaceUndrawable(document: PDFKit.PDFDocument, language: keyof 
 /** What the types of pdfkit leave out: the current font, as fontkit reads it. */
 type WithFont = { _font: { font: { hasGlyphForCodePoint(code: number): boolean } } };
 
-/** Longer ones are no words; shorter ones cost little wherever they are wrapped. */
+/** Longer runs of letters are not words and may be broken anywhere. */
 const longestWord = 300;
 const longestLine = 200;
 const pieceLength = 10;

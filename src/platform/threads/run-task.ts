@@ -13,7 +13,7 @@ export async function runTask({ module, given }: Sent): Promise<Reply> {
   }
 }
 
-/** Lets sign-ons go first. A service manager may forbid it, as the sample for systemd does; the work goes on then. */
+/** Lowers the priority so that sign-ons go first; without effect where a service manager forbids it. */
 export function lowerPriority(niceness: number): void {
   try {
     setPriority(niceness);

@@ -108,7 +108,7 @@ export function makeChoices(search: string, results: readonly Named[], chosen: r
 /** Codes that schools use most; the API takes others too. */
 const schoolingLevels = Object.keys(schoolTexts.de.level);
 
-/** The schooling levels of a form, with the present one of the school, whatever it is. */
+/** The schooling levels of a form, including the present one of the school. */
 export const nameSchoolingLevels = ({ t }: PageRequest, present: string | null = null): Named[] => [
   ...schoolingLevels.map((id) => ({ id, name: t(`frame.level.${id}`) })),
   ...(present === null || schoolingLevels.includes(present) ? [] : [{ id: present, name: present }]),

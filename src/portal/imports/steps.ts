@@ -17,7 +17,7 @@ async function readMoves(request: PageRequest) {
 const pairOf = ({ from, to }: AdminSchemas["ImportGroupMove"]): string | null =>
   from.sourceSystemIdentifier && JSON.stringify([from.sourceSystemIdentifier, to.sourceSystemIdentifier]);
 
-/** The classes that move up, ticked as they are carried over, or as the refused form had them. */
+/** The classes that move up. Boxes are ticked as in the refused form, otherwise for classes that are carried over. */
 export async function showMoves(request: PageRequest) {
   const { locale, refused, typed } = request;
   const list = new Intl.ListFormat(locale, { type: "conjunction" });

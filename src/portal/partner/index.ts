@@ -48,7 +48,7 @@ function addPages(pages: Pages, guides: AppGuides): void {
   onRegistration.act(`${app}/logo/deletion`, "deleteAppLogo", "logoRemoved");
   const onSecret = pages.at(`${app}/secret`, showSecret);
   onSecret.post("", rotateSecret);
-  // Also if the old secret has expired.
+  // Shown also after the old secret has expired.
   onSecret.act("end", "endOldSecret", "oldSecretEnded", { repeated: "old_secret_not_found" });
   pages.at(`${app}/schools`, listSchools);
   pages.at(`${app}/erasures`, listErasures);

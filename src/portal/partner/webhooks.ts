@@ -108,7 +108,7 @@ export async function showDelivery(request: PageRequest): Promise<PageView> {
   return showAppPage(request, "webhooks", model, { title: request.t("delivery.title"), view: "delivery" });
 }
 
-/** Other texts stay as they are. */
+/** Leaves other texts unchanged. */
 export function indentJson(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

@@ -103,7 +103,7 @@ async function showConnection(request: PageRequest): Promise<PageView> {
   });
 }
 
-/** Shows the page with the new run on top; one that goes on is there as well. */
+/** Shows the page with the new run on top, finished or not. */
 const run = (operation: "testRosterConnection" | "runRosterConnection") =>
   async function begin(request: PageRequest): Promise<Redirect> {
     await readConnection(request);

@@ -47,7 +47,7 @@ export const readRule = (read: Read) =>
     ["normalisation", "normalisations"],
   ]) as Required<AdminSchemas["UpstreamRuleInput"]>;
 
-/** Reads for whom the connection is switched on. Errors: Refused classes_missing, so that none never means all. */
+/** Reads for whom the connection is switched on. Errors: Refused classes_missing; no class must not mean all. */
 export function readClasses({ field, typed }: Read): string[] {
   const selected = field("for") === "classes" ? "classes" : "all";
   if (readChoice({ field, typed }, "for", { selected, boxes: { classes: "group" } }) === "all") return [];

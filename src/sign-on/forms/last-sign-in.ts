@@ -86,7 +86,7 @@ export function keepSchool(request: PageRequest, schoolId: SchoolId): void {
   if (last.schoolId !== schoolId) write(request, { ...last, schoolId, personId: null, connectionId: null });
 }
 
-/** A class uses the device, whoever used it before. */
+/** Records that a class uses the device, and forgets who used it before. */
 export const keepClass = (request: PageRequest, schoolId: SchoolId): void =>
   write(request, { ...none, isShared: true, schoolId, isLeft: true });
 

@@ -9,6 +9,7 @@ import type { LogoutNotice } from "../../../accounts/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
 import type { Log } from "../../../platform/telemetry/log.ts";
+import { workInBatches } from "../../../platform/jobs/batches.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 
 const timeoutMs = 10_000;
@@ -79,11 +80,12 @@ export function makeLogoutJob(deps: Deps): WorkerJob {
     name: "sign-on.tellLogouts",
     everySeconds: 1,
     async run(signal) {
-      for (let taken = atOnce; taken === atOnce && !signal.aborted;) {
-        const notices = await leaseLogoutNotices(deps.db.pool, { now: deps.clock(), leaseSeconds, limit: atOnce });
+      const deliverSome = async (limit: number) => {
+        const notices = await leaseLogoutNotices(deps.db.pool, { now: deps.clock(), leaseSeconds, limit });
         await Promise.all(notices.map((notice) => deliver(deps, notice)));
-        taken = notices.length;
-      }
+        return notices.length;
+      };
+      await workInBatches(signal, deliverSome, atOnce);
     },
   };
 }

@@ -50,7 +50,7 @@ export function makeFindAccount(deps: ProviderDeps) {
     if (await isTooWeak(deps, pair.personId, token)) return undefined;
     const signIn = { ...pair, at: deps.clock() };
     const isSignIn = token?.kind === "AuthorizationCode";
-    // It makes the app's own id of the person, if it is the first.
+    // The first sign-in also creates the app's own id of the person.
     if (isSignIn && right.kind === "allowed" && !right.isUser) await recordFirstSignIn(deps.firstSignIns, signIn);
     if (token && (await findOwnId(deps, pair)) === null) return undefined;
     if (isSignIn) recordSignIn(getRequest(), { ...signIn, requestId: requestIdOf(ctx) });

@@ -75,7 +75,7 @@ export const reliances: readonly Reliance[] = [
     "replaced: accepts each algorithm; checks the id_token_hint of a logout, whose audience is an array",
   ),
   method("Client.find", "finds the client of that hint"),
-  // adapter: gives client_secret, which the library compares as it is; none for a hash or a second secret.
+  // adapter: the library compares client_secret with plain text and knows neither hashes nor a second secret.
   method("Client.prototype.compareClientSecret", "replaced: compares hashes"),
   // application_type: `web` refuses schemes of an app's own, `native` allows every port of a loopback address.
   method(
@@ -111,7 +111,7 @@ export const reliances: readonly Reliance[] = [
     use: "overridden: all response modes give the app the same parameters",
     isThere: (provider) => responseModes.every((mode) => replacedModes.get(provider)?.has(mode)),
   },
-  // None: of a form the library takes more fields than the contract describes, such as the resource of a token.
+  // None: the library reads more fields of a form than the contract describes, such as `resource`.
   {
     name: "the body of a context",
     use: "keeps the fields that are described",

@@ -215,7 +215,7 @@ async function findInteraction(
   return rememberLookup(request, answered);
 }
 
-/** The reply that was stored because the browser went elsewhere before it goes on. */
+/** Finds the reply that was stored before the browser was sent elsewhere. */
 async function findStoredAnswer(store: StorageDeps["store"], idHash: Buffer): Promise<AnsweredInteraction | null> {
   const interaction = await store.findInteraction(idHash);
   return interaction && store.findAnswer({ ...noReferences, ...interaction, kind: "Interaction", idHash });

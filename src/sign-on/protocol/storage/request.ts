@@ -128,7 +128,7 @@ export type Standing = { generation: number; cardId: string | null; upstreamSess
 
 export type ProviderRequest = {
   readonly isAtTokenEndpoint: boolean;
-  /** The reply with which a form goes on in its own request; null in requests of their own. */
+  /** The reply of a form that continues in the same request; null in other requests. */
   readonly answered: AnsweredInteraction | null;
   /** The cookies that the form has set. */
   readonly cookiesOfForm: readonly string[];

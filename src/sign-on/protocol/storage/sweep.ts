@@ -1,4 +1,4 @@
-import { removeInBatches, sweepBatch } from "../../../platform/jobs/batches.ts";
+import { workInBatches, sweepBatch } from "../../../platform/jobs/batches.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
 import { fields, makeFind, makeRun, sql, table } from "../../../platform/database/sql.ts";
@@ -71,7 +71,7 @@ export function makeSweepJob({ db, clock, batchSize = 1000 }: SweepOptions): Wor
     async run(signal) {
       for (const { sweep, kept } of sweeps) {
         const before = new Date(clock().getTime() - kept * 1000);
-        await removeInBatches(signal, (limit) => sweep(db.pool, { before, limit }), batchSize);
+        await workInBatches(signal, (limit) => sweep(db.pool, { before, limit }), batchSize);
       }
     },
   };
@@ -127,7 +127,7 @@ export function makeClientTokensJob({
         const last = before.get(client);
         const count = (last?.count ?? 0) + added;
         if (count > atMost)
-          await removeInBatches(signal, (limit) => limitTokens(db.pool, { client, atMost, limit }), batchSize);
+          await workInBatches(signal, (limit) => limitTokens(db.pool, { client, atMost, limit }), batchSize);
         else
           known.set(client, { count, since: newest === null ? last!.since : new Date(newest.getTime() - togetherMs) });
       }
