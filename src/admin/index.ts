@@ -34,7 +34,7 @@ import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from ".
 import type { AdminRequest, OperationId, Operations, PlainRequest } from "./handler.ts";
 import { runOnce } from "./idempotency.ts";
 import { readPage } from "./page.ts";
-import { refuseUnreached } from "./reached.ts";
+import { refuseUnreached, type Filters } from "./reached.ts";
 import { allow, allowSetUp } from "./rights.ts";
 import { makeSetUp, setUpActor, type SetUp, type SetUpCaller } from "./set-up.ts";
 import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
@@ -208,7 +208,7 @@ function guard<Id extends OperationId>(
       return runOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
         sharedReads.run(caller.reads, async () => {
           const page = readPage(deps, inner);
-          await refuseUnreached(deps.db, { operationId: id, path: parameters, reach });
+          await refuseUnreached(deps.db, { operationId: id, path: parameters, query: query as Filters, reach });
           // The contract's ids get the types of the code here.
           return handler(deps, { ...inner, page, keep } as unknown as AdminRequest<Id>);
         }),

@@ -48,42 +48,33 @@ export async function refuseOtherEndpoint(db: RecordStore, reach: Reach, id: str
 }
 
 /** Apps of a partner reach a school too. */
-const withOwnRules: ReadonlySet<OperationId> = new Set<OperationId>(["getAppView", "getGrant"]);
+const withOwnRules: ReadonlySet<OperationId> = new Set<OperationId>([
+  ...(["getAppView", "getGrant", "listGrants"] as const),
+  ...(["listSeats", "listAccessReports", "listOpenErasures"] as const),
+]);
+
+/** Those of a list. */
+export type Filters = { school?: SchoolId; person?: PersonId; app?: ClientId };
 
 type Addressed = {
   operationId: OperationId;
   path: Partial<Record<PathName, string>>;
+  query: Filters;
   reach: PersonReach;
 };
 
 /**
- * Refuses an address in a school, app or endpoint that is unknown or out of reach. What is at a person is decided by
- * their handlers, writes in the transaction that locks the person. Errors: not_found.
+ * Refuses an address in a school, app or endpoint that is unknown or out of reach, and a filter by one. What is at a
+ * person is decided by their handlers, writes in the transaction that locks the person. Errors: not_found.
  */
-export async function refuseUnreached(db: PrismaDb, { operationId, path, reach }: Addressed): Promise<void> {
-  const { personId, schoolId, clientId, endpointId } = path;
-  if (personId !== undefined || withOwnRules.has(operationId)) return;
-  if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId as SchoolId);
-  else if (clientId !== undefined) await refuseUnknownApp(db.pool, reach, clientId as ClientId);
-  else if (endpointId !== undefined) await refuseOtherEndpoint(storeOf(db), reach, endpointId);
-}
-
-type ChosenIds = {
-  schoolId?: SchoolId | undefined;
-  personId?: PersonId | undefined;
-  clientId?: ClientId | undefined;
-};
-
-/** Reads the filters of a list. Errors: not_found if out of reach. */
-export async function readChosen(
-  db: PrismaDb,
-  reach: PersonReach,
-  { school, person, app }: { school?: string | undefined; person?: string | undefined; app?: string | undefined },
-): Promise<ChosenIds> {
-  const store = storeOf(db);
-  const [schoolId, personId, clientId] = [school as SchoolId, person as PersonId, app as ClientId];
-  if (school !== undefined) await refuseUnknownSchool(store, reach, schoolId);
-  if (person !== undefined) await getReachedPerson(store, reach, personId);
-  if (app !== undefined) await refuseUnknownApp(store, reach, clientId);
-  return { schoolId, personId, clientId };
+export async function refuseUnreached(db: PrismaDb, { operationId, path, query, reach }: Addressed): Promise<void> {
+  const { personId, schoolId, clientId, endpointId, importId } = path;
+  if (personId !== undefined || importId !== undefined || withOwnRules.has(operationId)) return;
+  if (schoolId !== undefined) return refuseUnknownSchool(db, reach, schoolId as SchoolId);
+  if (clientId !== undefined) return refuseUnknownApp(db.pool, reach, clientId as ClientId);
+  if (endpointId !== undefined) return refuseOtherEndpoint(storeOf(db), reach, endpointId);
+  const { school, person, app } = query;
+  if (school !== undefined) await refuseUnknownSchool(db, reach, school);
+  if (person !== undefined) await getReachedPerson(storeOf(db), reach, person);
+  if (app !== undefined) await refuseUnknownApp(db.pool, reach, app);
 }

@@ -8,7 +8,7 @@ import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } f
 import type { ApiRequest, SignOnAttempt, SignOnStep } from "../../traffic/index.ts";
 import { answerRecord, commit, commitCreated, differenceOf } from "../change.ts";
 import type { AdminHandler, Schemas, AdminDeps, AdminRequest } from "../handler.ts";
-import { ownAppsOf, reachesApp, readChosen } from "../reached.ts";
+import { ownAppsOf, reachesApp } from "../reached.ts";
 import { recordDifference } from "../../events/index.ts";
 
 export type AdminApp = Schemas["AdminApp"];
@@ -93,9 +93,8 @@ export const requestScopes: AdminHandler<"requestScopes"> = (deps, request) =>
 
 export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps, request) => {
   const { query, reach, page } = request;
-  const { clientId } = await readChosen(deps.db, reach, { app: query.app });
-  const among = reach.all ? undefined : [...reach.clientIds];
-  const requests = await access.listScopeRequests(deps.db, { clientId, among, state: query.state, ...page.range });
+  const filter = { clientId: query.app, among: ownAppsOf(reach), state: query.state };
+  const requests = await access.listScopeRequests(deps.db, { ...filter, ...page.range });
   return page.answer(requests, presentScopeRequest);
 };
 

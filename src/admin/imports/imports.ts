@@ -15,7 +15,6 @@ import type { Reach } from "../../staff/index.ts";
 import { answerRecord, tagOf } from "../change.ts";
 import type { AdminHandler } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
-import { refuseUnknownSchool } from "../reached.ts";
 import { getReachedPerson } from "../whose-person.ts";
 import { changeByDifference } from "./import-record.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";
@@ -24,12 +23,10 @@ const importsPath = "/admin/v1/imports";
 
 export const createImport: AdminHandler<"createImport"> = async ({ db, imports }, request) => {
   const { body, query, reach, origin, keep } = request;
-  const schoolId = query.school;
-  if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId);
   const id = await imports.read(
     {
       fileName: readFileName(query["file-name"]),
-      schoolId,
+      schoolId: query.school,
       format: query.format,
       mode: query.mode,
       people: query.people,
@@ -109,14 +106,12 @@ export const getImport: AdminHandler<"getImport"> = async ({ db }, request) =>
   answerRecord(presentImport(await findImport(storeOf(db), request.importId, importReach(request))));
 
 export const listImports: AdminHandler<"listImports"> = async (deps, request) => {
-  const { query, reach } = request;
+  const { school, state, waiting: isWaiting } = request.query;
   const { range, answer } = request.page;
-  const schoolId = query.school;
-  if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   const imports = await listImportsOf(storeOf(deps.db), {
-    ...(schoolId !== undefined && { schoolIds: [schoolId] }),
-    state: query.state,
-    isWaiting: query.waiting,
+    ...(school !== undefined && { schoolIds: [school] }),
+    state,
+    isWaiting,
     among: importReach(request),
     limit: range.limit,
     after: range.after as ImportId | undefined,

@@ -11,7 +11,7 @@ import type { RecordStore } from "../../platform/database/db.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeRecord, commit, commitCreated, omit, tagOf } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
-import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
+import { refuseOtherSchool } from "../reached.ts";
 import { roleForbids } from "../rights.ts";
 
 type Presented = Schemas["RosterConnection"];
@@ -68,7 +68,6 @@ export const listRosterSources: AdminHandler<"listRosterSources"> = async ({ ros
 };
 
 export const listRosterConnections: AdminHandler<"listRosterConnections"> = async ({ db }, { query, reach, page }) => {
-  if (query.school !== undefined) await refuseUnknownSchool(db, reach, query.school);
   const listed = await connections.listRosterConnections(db, {
     among: reach.all ? undefined : [...reach.schoolIds],
     atSchools: query.school === undefined ? undefined : [query.school],

@@ -3,7 +3,6 @@ import { listOpenHandovers, personNameOf, type Handover, type SchoolId } from ".
 import { findSomeFailing } from "../../connections/index.ts";
 import { addDays } from "../../platform/clock.ts";
 import { present } from "../present.ts";
-import { storeOf } from "../../platform/database/db.ts";
 import { answerRecord } from "../change.ts";
 import { findSomeDue, givenAt, listRetentionHolds, type DuePerson, type RetentionHold } from "../../retention/index.ts";
 import { readSomeDataRequests } from "../privacy/data-requests.ts";
@@ -11,7 +10,6 @@ import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.
 import { findSomeImports } from "../../imports/index.ts";
 import { importReach } from "../imports/import-record.ts";
 import { presentFailing } from "../imports/roster-connections.ts";
-import { refuseUnknownSchool } from "../reached.ts";
 import { readSchoolLoginTasks } from "./today-sql.ts";
 import { mapFirst, shownOfEach, type Some } from "./today-sql.ts";
 import { findToday, type TodayFound } from "./today-sql.ts";
@@ -68,7 +66,6 @@ export const getToday: AdminHandler<"getToday"> = async (deps, request) => {
   const { query, reach, origin } = request;
   const { db, erasureOverdueDays, restoreWindowDays } = deps;
   const chosen = query.school;
-  if (chosen !== undefined) await refuseUnknownSchool(storeOf(db), reach, chosen);
   const schoolIds = chosen === undefined ? [...reach.schoolIds] : [chosen];
   const before = (days: number) => new Date(origin.at.getTime() - days * dayMs);
   const ofAll = reach.all && chosen === undefined;

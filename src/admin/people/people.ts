@@ -11,7 +11,7 @@ import { answerRecord, createRecord } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { readGroup } from "../groups/groups.ts";
 import { changePerson, makePresenter, passing, readPerson } from "./person-record.ts";
-import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
+import { refuseOtherSchool } from "../reached.ts";
 import { presentViewChanges } from "../view-changes.ts";
 import { keepingSchools } from "../whose-person.ts";
 import { invalidRequest, searchTermsOf } from "../page.ts";
@@ -35,7 +35,6 @@ export const listPeople: AdminHandler<"listPeople"> = async (deps, request) => {
   const { query, reach, page } = request;
   refuseUnbounded(query);
   const [schoolId, groupId] = [query.school, query.group];
-  if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   const group = groupId === undefined ? null : await readGroup(deps.db, reach, groupId);
   const homeSchoolId = schoolId ?? (group?.schoolId as SchoolId);
   const { "sign-in": state, "left-days": leftDays } = query;

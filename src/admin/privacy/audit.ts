@@ -1,10 +1,9 @@
-import type { PersonId, SchoolId } from "../../directory/index.ts";
+import type { SchoolId } from "../../directory/index.ts";
 import { listAudit as list, personActor, type RecordedAudit } from "../../events/index.ts";
 import { present } from "../present.ts";
 import type { Reach } from "../../staff/index.ts";
 import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
 import { findNames, readActor, type Names } from "../names.ts";
-import { readChosen } from "../reached.ts";
 import { readTime } from "../page.ts";
 
 type Named = Record<string, unknown>;
@@ -104,12 +103,13 @@ export const listAudit: AdminHandler<"listAudit"> = async (deps, request) => {
   const { query, reach } = request;
   const { school, person, actor, app, action, from, until } = query;
   const { range, answer } = request.page;
-  const chosen = await readChosen(deps.db, reach, { school, person, app });
   // Lines of an app do not say to its partner whom they are about, nor who it was: chosen by a person, they would.
   const clientIds = person === undefined && actor === undefined ? [...reach.clientIds] : [];
   const lines = await list(deps.db.pool, {
-    ...chosen,
-    actorId: actor && personActor(actor as PersonId),
+    schoolId: school,
+    personId: person,
+    clientId: app,
+    actorId: actor && personActor(actor),
     action,
     since: readTime(from),
     until: readTime(until),

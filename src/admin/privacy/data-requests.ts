@@ -7,7 +7,6 @@ import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeRecord, commitCreated, tagOf } from "../change.ts";
 import type { AdminHandler, Schemas } from "../handler.ts";
-import { readChosen } from "../reached.ts";
 import { getReachedPerson, keepingSchools, keepsRecord } from "../whose-person.ts";
 
 type Role = NonNullable<Schemas["DataRequestCloser"]>["role"];
@@ -51,7 +50,7 @@ export async function readSomeDataRequests(
 
 export const listDataRequests: AdminHandler<"listDataRequests"> = async (deps, request) => {
   const { query, reach, origin, page } = request;
-  const { schoolId, personId } = await readChosen(deps.db, reach, { school: query.school, person: query.person });
+  const { school: schoolId, person: personId } = query;
   const reached = reach.all ? null : keepingSchools(reach);
   const schoolIds = schoolId === undefined ? reached : [schoolId].filter((id) => reachesSchool(reach, id));
   const isOpen = query.state === undefined ? undefined : query.state === "OPEN";

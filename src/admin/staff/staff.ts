@@ -13,7 +13,7 @@ import type { AdminHandler, Schemas } from "../handler.ts";
 import { findNames } from "../names.ts";
 import { readPerson } from "../people/person-record.ts";
 import { readTime, searchTermsOf } from "../page.ts";
-import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "../reached.ts";
+import { refuseUnknownApp, refuseUnknownSchool } from "../reached.ts";
 import { getReachedPerson, type PersonReach } from "../whose-person.ts";
 
 export function presentRole({ id, role, schoolIds, clientIds, reason, holder, endsAt, givenAt }: StaffRole) {
@@ -51,9 +51,8 @@ const withinReach = ({ all, schoolIds, clientIds }: Reach, role: StaffRole): Sta
 
 export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, request) => {
   const { query, reach, page } = request;
-  const { school, person, app, role } = query;
-  const chosen = await readChosen(deps.db, reach, { school, person, app });
-  const filter = { ...chosen, role, reach, now: deps.clock(), withEnded: false };
+  const { school: schoolId, person: personId, app: clientId, role } = query;
+  const filter = { schoolId, personId, clientId, role, reach, now: deps.clock(), withEnded: false };
   const roles = await staff.listRoles(deps.db, { ...filter, ...page.range });
   const names = await findNames(deps.db, {
     personIds: roles.map(({ holder }) => ("personId" in holder ? holder.personId : null)),

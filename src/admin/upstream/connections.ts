@@ -20,7 +20,6 @@ import {
 
 export const listUpstreamConnections: AdminHandler<"listUpstreamConnections"> = async (deps, request) => {
   const { query, reach, origin, page } = request;
-  if (query.school !== undefined) await refuseUnknownSchool(deps.db, reach, query.school);
   const { school, failing: isFailing, "secret-expiring": isSoon } = query;
   const reached = reach.all ? undefined : [...reach.schoolIds];
   const connections = await upstream.listConnections(deps.db, {
