@@ -10,8 +10,6 @@ import {
 import { StaleRecord } from "./change.ts";
 import type { Schemas } from "./handler.ts";
 
-type Problem = Schemas["Problem"];
-
 /** The property that an error concerns, whatever operation it refuses. */
 const propertyOf: Readonly<Record<string, string>> = {
   agreement_version_taken: "version",
@@ -67,7 +65,7 @@ export const makeRenderProblem =
   (typeOf: ProblemType): RenderFailure =>
   (failure, res) => {
     const context = { typeOf, requestId: requestIdOf(res) };
-    const body: Problem | PreconditionProblem =
+    const body: Schemas["Problem"] | PreconditionProblem =
       failure instanceof StaleRecord ? presentStale(failure, context) : presentProblem(withFaults(failure), context);
     if (failure instanceof StaleRecord && failure.tag !== null) res.setHeader("ETag", failure.tag);
     sendProblem(res, body);

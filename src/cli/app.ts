@@ -5,7 +5,6 @@ import type { Extensions } from "./contract-commands.ts";
 import { recordLines } from "./lines.ts";
 import { readKeyFile } from "./files.ts";
 
-type AdminApp = Schemas["AdminApp"];
 type SignOnAttempt = Schemas["SignOnAttempt"];
 
 type Keys = { publicKeys?: string; jwksUri?: string };
@@ -21,7 +20,7 @@ const shownValue = (value: unknown): string | null => {
   return typeof value === "object" ? value && JSON.stringify(value) : String(value as string | boolean);
 };
 
-const show = (app: AdminApp): Result => ({
+const show = (app: Schemas["AdminApp"]): Result => ({
   lines: recordLines(Object.fromEntries(Object.entries(app).map(([name, value]) => [name, shownValue(value)]))),
   quiet: [app.clientId],
   data: app,

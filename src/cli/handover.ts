@@ -9,15 +9,13 @@ function readPairs(name: string, texts: readonly string[]): Map<string, string> 
   return new Map(pairs);
 }
 
-type Options = { group?: readonly string[]; sourceId?: readonly string[] };
-
 export const extensions: Extensions = {
   accept: {
     options: {
       group: option.texts("The class of a pupil; both by id.", "person=group"),
       sourceId: option.texts("The id of a pupil in the files that this school imports.", "person=id"),
     },
-    body: (_body, { group = [], sourceId = [] }: Options) => {
+    body: (_body, { group = [], sourceId = [] }: { group?: readonly string[]; sourceId?: readonly string[] }) => {
       const [groups, ids] = [readPairs("group", group), readPairs("source-id", sourceId)];
       const pupils = [...new Set([...groups.keys(), ...ids.keys()])].map((personId) => ({
         personId,

@@ -3,10 +3,8 @@ import groups from "../../docs/contents.json" with { type: "json" };
 
 type Entry = string | { path: string; title: string };
 
-type Group = { title: string; entries: readonly Entry[] };
-
 /** The table of contents: docs/contents.json names each page. The references join the last group. */
-export const contents: readonly Group[] = groups;
+export const contents: readonly { title: string; entries: readonly Entry[] }[] = groups;
 
 /** The published addresses, except files of former versions; the router is made at the first request. */
 export const publishedPaths: readonly string[] = [

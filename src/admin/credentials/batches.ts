@@ -25,10 +25,9 @@ import {
 } from "./cards.ts";
 import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 
-type CredentialBatch = Schemas["CredentialBatch"];
 type Request = AdminRequest<"takeCredentialBatch">;
 
-const presentBatch = (batch: CountedBatch): CredentialBatch => {
+const presentBatch = (batch: CountedBatch): Schemas["CredentialBatch"] => {
   const { groupIds, readyAt, handedOutAt } = batch;
   const state = handedOutAt !== null ? "HANDED_OUT" : readyAt !== null ? "READY" : "PREPARING";
   return present("CredentialBatch", { ...batch, state, groupIds: groupIds.length === 0 ? null : groupIds });

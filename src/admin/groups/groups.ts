@@ -56,11 +56,9 @@ export const createGroup: AdminHandler<"createGroup"> = async (deps, request) =>
   });
 };
 
-type Request = PreviewedRequest & Pick<AdminRequest<"getGroup">, "groupId" | "reach">;
-
 async function changeGroup(
   deps: AdminDeps,
-  request: Request,
+  request: PreviewedRequest & Pick<AdminRequest<"getGroup">, "groupId" | "reach">,
   work: (change: Change, groupId: GroupId) => Promise<unknown>,
 ) {
   const { groupId, reach } = request;
@@ -99,8 +97,6 @@ export async function readGroup(db: RecordStore, reach: Reach, groupId: GroupId)
   return group;
 }
 
-type AdminMember = Schemas["AdminMember"];
-
 const membershipOf = ({ groups }: Person, groupId: GroupId) => groups.find(({ id }) => id === groupId);
 
 export const listMembers: AdminHandler<"listMembers"> = async (deps, request) => {
@@ -122,7 +118,7 @@ export const listMembers: AdminHandler<"listMembers"> = async (deps, request) =>
   const ids = people.map(({ id }) => id);
   const logins = await listUserNames(deps.db, ids);
   const times = await listSignInTimes(deps.db, ids);
-  const presentMember = (person: Person): AdminMember => {
+  const presentMember = (person: Person): Schemas["AdminMember"] => {
     const { id, homeSchoolId } = person;
     const role = membershipOf(person, groupId)?.role ?? person.role;
     const { username = null, hasPassword: hasLogin = false } = logins.get(id) ?? {};

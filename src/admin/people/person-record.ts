@@ -64,15 +64,13 @@ export async function readPerson(db: RecordStore, reach: PersonReach, personId: 
   return (await makePresenter(db, reach, [person]))(person);
 }
 
-type Request = PreviewedRequest & Pick<AdminRequest<"getPerson">, "personId" | "reach" | "caller">;
-
 /**
  * `schools` are those that the person joins or leaves. Errors: as `getReachedPerson`; forbidden role_forbids for staff
  * above the caller; StaleRecord; those of `work`.
  */
 export async function changePerson(
   deps: AdminDeps,
-  request: Request,
+  request: PreviewedRequest & Pick<AdminRequest<"getPerson">, "personId" | "reach" | "caller">,
   work: (change: Change, before: AdminPerson) => Promise<unknown>,
   { schools = [], forgets = false }: { schools?: readonly SchoolId[]; forgets?: boolean } = {},
 ) {

@@ -66,10 +66,8 @@ export async function getReachedConnection(
   return connection;
 }
 
-type Deps = Pick<AdminDeps, "issuerUrl">;
-
 export async function readConnection(
-  deps: Deps,
+  deps: Pick<AdminDeps, "issuerUrl">,
   db: RecordStore,
   asked: AskedConnection,
 ): Promise<PresentedConnection> {

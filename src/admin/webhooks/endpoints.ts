@@ -62,12 +62,10 @@ export const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, reque
   );
 };
 
-type Request = Pick<AdminRequest<"updateEndpoint">, "endpointId" | "headers" | "origin" | "keep">;
-
 /** `locks` are the options of the lock. Errors: not_found webhook_endpoint_not_found; StaleRecord. */
 const changeEndpoint = (
   deps: AdminDeps,
-  request: Request,
+  request: Pick<AdminRequest<"updateEndpoint">, "endpointId" | "headers" | "origin" | "keep">,
   work: (tx: Transaction) => Promise<void>,
   { disables = false, ...effect }: { disables?: boolean; effect?: "ends" } = {},
 ) =>

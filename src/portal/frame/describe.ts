@@ -23,10 +23,8 @@ const actions: Record<string, string> = german.frame.action satisfies Record<Aud
 export const describeAction = (action: string, t: Translate): string =>
   t(`frame.action.${action in actions ? action : "unknown"}`);
 
-type AppReads = NonNullable<AdminSchemas["AppReads"]>;
-
 /** What an app can read of the school by itself, a sentence for each kind of data. */
-export function describeReads(reads: AppReads, { t, locale }: Writing): string[] {
+export function describeReads(reads: NonNullable<AdminSchemas["AppReads"]>, { t, locale }: Writing): string[] {
   const { groups } = reads;
   const names = new Intl.ListFormat(locale, { type: "conjunction" }).format(groups);
   const counts = (["people", "otherPeople", "users", "otherUsers"] as const).filter((key) => reads[key] > 0);
@@ -38,16 +36,13 @@ export function describeReads(reads: AppReads, { t, locale }: Writing): string[]
   return said.length > 0 ? said : [t("frame.reads.nothing")];
 }
 
-type ViewChange = AdminSchemas["ViewChange"];
-type RoleCounts = AdminSchemas["RoleCounts"];
-
 const roles = ["students", "teachers", "others"] as const;
 
 /** One sentence per change, such as "3 pupils and 2 teachers become visible". */
-export function describeViewChange(change: ViewChange, { t, locale }: Writing): string[] {
+export function describeViewChange(change: AdminSchemas["ViewChange"], { t, locale }: Writing): string[] {
   const list = new Intl.ListFormat(locale, { type: "conjunction" });
 
-  const who = (counts: RoleCounts, all: number): string => {
+  const who = (counts: AdminSchemas["RoleCounts"], all: number): string => {
     const known = roles.filter((role) => counts[role] > 0);
     const rest = all - known.reduce((sum, role) => sum + counts[role], 0);
     const said = known.map((role) => t(`frame.changes.${role}`, { count: counts[role] }));

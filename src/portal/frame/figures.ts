@@ -2,7 +2,6 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import type { PageRequest } from "./page-request.ts";
 
 type Metric = AdminSchemas["FigureMetric"];
-type Figures = AdminSchemas["Figures"];
 
 export const figureRanges = ["day", "month", "year"] as const;
 type FigureRange = (typeof figureRanges)[number];
@@ -59,7 +58,7 @@ export async function readPlots(
   return figures.map((one) => plotOf(request, one, span));
 }
 
-function plotOf({ t }: PageRequest, { metric, points }: Figures, { parts, keyLength }: Span) {
+function plotOf({ t }: PageRequest, { metric, points }: AdminSchemas["Figures"], { parts, keyLength }: Span) {
   const outcomes = [...new Set(points.map(({ outcome }) => outcome))].sort();
   const all = outcomes.map((outcome) => {
     const counts = new Map<string, number>();

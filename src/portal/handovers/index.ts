@@ -10,8 +10,6 @@ import {
   type PageRequest,
 } from "../frame/index.ts";
 
-type Handover = AdminSchemas["Handover"];
-
 const handovers = "/admin/schools/:schoolId/handovers";
 const one = `${handovers}/:handoverId`;
 const mostPupils = 200;
@@ -25,7 +23,7 @@ export const handoverPages = makeArea({ folder: import.meta.dirname, page: "peop
   onOne.act("withdraw", "withdrawHandover", "withdrawn", { to: handovers });
 });
 
-const present = (handover: Handover, request: PageRequest) => ({
+const present = (handover: AdminSchemas["Handover"], request: PageRequest) => ({
   ...handover,
   isIncoming: handover.to.id === request.path.schoolId,
   pupils: handover.pupils.map((pupil) => ({

@@ -24,7 +24,6 @@ const appPages = [
   ...(["overview", "registration", "secret", "schools", "erasures", "usage", "scopes", "agreement"] as const),
   ...(["webhooks", "ids", "sandbox", "sign-ons", "requests", "log", "docs"] as const),
 ];
-type AppPage = (typeof appPages)[number];
 
 type Options = Pick<PageView, "assets" | "dropsTyped"> & {
   /** The template and the title, if they are not those of the page. */
@@ -35,7 +34,7 @@ type Options = Pick<PageView, "assets" | "dropsTyped"> & {
 /** A page of an app with links to the others; `app` of the model if the page has read it already. */
 export async function showAppPage(
   { call, at, t, permissions }: PageRequest,
-  page: AppPage,
+  page: (typeof appPages)[number],
   { app: read, ...model }: { app?: App; [name: string]: unknown },
   { view = page, title = t(`partner.pages.${page}`), ...options }: Options = {},
 ): Promise<PageView> {

@@ -32,8 +32,6 @@ async function showDataRequests(request: PageRequest) {
   });
 }
 
-type ProcessingRecord = AdminSchemas["ProcessingRecord"];
-
 const columns = [
   ...(["kind", "name", "controller", "processor", "purpose", "purposes", "people", "data", "withheld"] as const),
   ...(["recipients", "kept", "agreement", "access", "retention", "measures"] as const),
@@ -68,7 +66,7 @@ function writeActivity(activity: AdminSchemas["ProcessingActivity"], request: Pa
   };
 }
 
-const writeRetention = ({ retention }: ProcessingRecord, { locale }: PageRequest): string[] =>
+const writeRetention = ({ retention }: AdminSchemas["ProcessingRecord"], { locale }: PageRequest): string[] =>
   retention.map(({ text, reason }) => (reason === null ? text[locale] : `${text[locale]} (${reason})`));
 
 export async function showRecord(request: PageRequest): Promise<PageView> {
