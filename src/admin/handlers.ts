@@ -13,7 +13,7 @@ type Joined<Modules> = Modules extends [infer First, ...infer Rest] ? First & Jo
 
 /** Loads the handlers of the operations of each tag; a program that calls one operation loads no others. */
 const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<Id> }> } = {
-  Agreements: () => join(import("./agreements/agreements.ts"), import("./agreements/school-agreements.ts")),
+  Agreements: () => import("./agreements/agreements.ts"),
   Apps: () =>
     join(
       import("./apps/app-answers.ts"),
@@ -61,12 +61,7 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
   "Roster connections": () => import("./imports/roster-connections.ts"),
   Sandboxes: () => import("./apps/sandboxes.ts"),
   "School logins": () =>
-    join(
-      import("./schools/settings.ts"),
-      import("./upstream/connections.ts"),
-      import("./upstream/links.ts"),
-      import("./upstream/set-up.ts"),
-    ),
+    join(import("./schools/settings.ts"), import("./upstream/connections.ts"), import("./upstream/links.ts")),
   Schools: () => join(import("./privacy/processing-record.ts"), import("./schools/schools.ts")),
   Staff: () => join(import("./operator/today.ts"), import("./staff/staff.ts")),
   Usage: () => import("./apps/usage.ts"),

@@ -1,14 +1,22 @@
 import { readFile } from "node:fs/promises";
 import * as access from "../../access/index.ts";
-import { findReceipt, listReceipts, type Agreement, type ClientId, type AgreementReceipt } from "../../access/index.ts";
+import { findReceipt, listReceipts } from "../../access/index.ts";
+import type {
+  Agreement,
+  ClientId,
+  AgreementReceipt,
+  AppAttribute,
+  GrantKey,
+  WithheldItem,
+} from "../../access/index.ts";
 import { present } from "../present.ts";
-import type { Transaction, RecordStore } from "../../platform/database/db.ts";
+import { storeOf, type Transaction, type RecordStore, type Store } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { etagOf } from "../../platform/http/index.ts";
-import { changeRecord, answerRecord, type ChangeRequest } from "../change.ts";
+import { changeRecord, answerRecord, changeInDirectory, type ChangeRequest, type PreviewedRequest } from "../change.ts";
 import type { AdminDeps, AdminHandler, KeptAnswer, Schemas } from "../handler.ts";
 import { reachesApp, reachesOwnApp } from "../reached.ts";
-import { findSchool, type SchoolId } from "../../directory/index.ts";
+import { findSchool, type SchoolId, type Change } from "../../directory/index.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
 import { describeReceipt, receiptTexts } from "../document-pdf/receipt.ts";
 import type { PrintedDocument } from "../document-pdf/draw.ts";
@@ -144,3 +152,65 @@ export const printAgreementReceipt: AdminHandler<"printAgreementReceipt"> = asyn
   const body = Buffer.from(await print(document, { by: origin.actorId, caller: connection }));
   return { status: 200, body, headers: attachmentOf(`${receiptTexts(language)("file")}.pdf`) };
 };
+
+type SchoolAgreement = Schemas["SchoolAgreement"];
+
+const isAttribute = (item: WithheldItem): item is AppAttribute =>
+  (access.appAttributes as readonly string[]).includes(item);
+
+async function readAtSchool(db: Store, { demandsAgreements }: AdminDeps, key: GrantKey): Promise<SchoolAgreement> {
+  const { current, accepted, withheld, ...rest } = await access.findSchoolAgreement(db, key);
+  return present("SchoolAgreement", {
+    ...rest,
+    isDemanded: demandsAgreements,
+    current: current ?? undefined,
+    accepted: accepted === null ? undefined : await presentReceipt(db, accepted),
+    withheldAttributes: withheld.flatMap(({ item, reason, since }) =>
+      isAttribute(item) ? [{ attribute: item, reason, since }] : [],
+    ),
+    withheldScopes: withheld.flatMap(({ item, since }) => (isAttribute(item) ? [] : [{ scope: item, since }])),
+  });
+}
+
+export const getSchoolAgreement: AdminHandler<"getSchoolAgreement"> = async (deps, request) => {
+  const { schoolId, clientId } = request;
+  return answerRecord(await readAtSchool(storeOf(deps.db), deps, { schoolId, clientId }));
+};
+
+/** The audit shows of the agreement what the school decided, not the document. */
+const recordedDecision = ({ state, accepted, withheldAttributes, withheldScopes }: SchoolAgreement) => ({
+  state,
+  version: accepted?.version ?? null,
+  withheldAttributes: withheldAttributes.map(({ attribute }) => attribute),
+  withheldScopes: withheldScopes.map(({ scope }) => scope),
+});
+
+const changeAgreement = (
+  deps: AdminDeps,
+  request: PreviewedRequest & GrantKey,
+  work: (change: Change, key: GrantKey) => Promise<unknown>,
+) => {
+  const { schoolId, clientId } = request;
+  const key = { schoolId, clientId };
+  return changeInDirectory(deps, request, {
+    touch: (change) => access.holdForAgreement(change, key),
+    record: (tx) => readAtSchool(tx, deps, key),
+    work: (change) => work(change, key),
+    recorded: recordedDecision,
+  });
+};
+
+export const acceptAgreement: AdminHandler<"acceptAgreement"> = (deps, request) => {
+  const { agreementId, withheld } = request.body;
+  return changeAgreement(deps, request, (change, key) =>
+    access.acceptAgreement(change, { ...key, agreementId, withheld }),
+  );
+};
+
+export const withdrawAgreement: AdminHandler<"withdrawAgreement"> = (deps, request) =>
+  changeAgreement(deps, request, access.withdrawAgreement);
+
+export const putWithheldAttributes: AdminHandler<"putWithheldAttributes"> = (deps, request) =>
+  changeAgreement(deps, request, (change, key) =>
+    access.chooseWithheld(change, { ...key, attributes: request.body.attributes }),
+  );

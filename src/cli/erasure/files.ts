@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { pipeline, Readable } from "node:stream";
 import { readDump } from "../../platform/postgres/index.ts";
-import type { Matcher } from "./matcher.ts";
+import { makeMatcher, type Matcher } from "./matcher.ts";
 import { scan, type FoundRow } from "./scan.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { findRows, sql, statement, table, type Queryable } from "../../platform/database/sql.ts";
 
 export type FileKind = "log" | "dump";
 export type FileSearch = {
@@ -114,4 +116,40 @@ export async function searchFiles(
     searched.push({ path, kind, changedAt, lines, problem });
   }
   return searched;
+}
+
+const event = table("appEvent", "event");
+
+// During a move an app has two ids of a person.
+const selectAppIds = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`
+  SELECT DISTINCT known.id FROM ${event}
+  CROSS JOIN LATERAL unnest(ARRAY[${event.appSubjectId}, ${event.nextSubjectId}]) AS known (id)
+  WHERE ${event.subjectId} = ${personId} AND known.id IS NOT NULL`,
+);
+
+type Places = { personId: PersonId; dumps: readonly { path: string; kind: FileKind }[]; tell: (line: string) => void };
+
+/**
+ * The ids by which apps with ids of their own knew the person, as far as they are still stored: in the change feed, and
+ * in dumps from before the deletion.
+ */
+export async function findAppIds(db: Queryable, { personId, dumps, tell }: Places): Promise<string[]> {
+  const rows = await findRows<{ id: string }, { personId: PersonId }>(db, selectAppIds, { personId });
+  const ids = new Set(rows.map(({ id }) => id));
+  const matcher = makeMatcher({ ids: [personId], firstNames: [], lastNames: [], userNames: [], others: [] }, []);
+  await searchFiles(dumps, {
+    matcher,
+    tell,
+    onRow({ section, read }) {
+      const isOf = (column: string) => read(column)?.toLowerCase() === personId.toLowerCase();
+      if (section?.table === "pairwise_id" && isOf("person_id")) ids.add(read("id")!);
+      if (section?.table !== "app_event" || !isOf("subject_id")) return;
+      for (const column of ["app_subject_id", "next_subject_id"]) {
+        const appId = read(column);
+        if (appId !== null) ids.add(appId);
+      }
+    },
+  });
+  return [...ids];
 }

@@ -1,5 +1,4 @@
 import { makeArea, onlyIf, type PageRequest } from "../frame/index.ts";
-import { readClasses } from "./connection-form.ts";
 import * as connections from "./connection.ts";
 import * as overview from "./overview.ts";
 import * as refusals from "./refusals.ts";
@@ -23,7 +22,7 @@ export const upstreamPages = makeArea({ folder: import.meta.dirname, page: "sett
   const change = "updateUpstreamConnection";
   onOne.act("settings", change, "connectionChanged", { fields: connections.readSettings });
   onOne.post("rule", connections.changeRule);
-  const switchOn = (request: PageRequest) => ({ state: "ON" as const, groupIds: readClasses(request) });
+  const switchOn = (request: PageRequest) => ({ state: "ON" as const, groupIds: connections.readClasses(request) });
   onOne.act("on", change, "connectionOn", { fields: switchOn });
   onOne.act("off", change, "connectionOff", { fields: () => ({ state: "OFF" as const }) });
   onOne.act("confirmation", change, "connectionConfirmed", { fields: () => ({ confirmedForStaff: true }) });

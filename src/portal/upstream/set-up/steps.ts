@@ -1,9 +1,8 @@
 import express, { Router } from "express";
 import type { AdminSchemas } from "../../../admin/index.ts";
-import { dayOf, isClaim, readClasses, readRule, readFilledIn, withTyped } from "../connection-form.ts";
-import type { Connection, Update } from "../connection-form.ts";
+import * as form from "../connection.ts";
+import type { Connection, Update } from "../connection.ts";
 import german from "../locales/de.json" with { type: "json" };
-import { listProviderSteps } from "../connection-form.ts";
 import { addressOfLink, keepToken, onLink, onVisit, openLink, setUpPath, showOpening, showUnusable } from "./visit.ts";
 import type { LinkVisit, Redirect, SetUpDeps, Shown } from "./visit.ts";
 
@@ -39,20 +38,20 @@ async function showStart(visit: LinkVisit): Promise<Shown> {
 
 async function showProvider(visit: LinkVisit): Promise<Shown> {
   const { record, tag } = await readConnection(visit);
-  return pageOf(visit, "provider", { connection: record, tag, providerSteps: listProviderSteps(record) });
+  return pageOf(visit, "provider", { connection: record, tag, providerSteps: form.listProviderSteps(record) });
 }
 
 async function showValues(visit: LinkVisit): Promise<Shown> {
   const { record, tag } = await readConnection(visit);
-  const connection = withTyped(record, visit);
-  return pageOf(visit, "values", { connection, tag, secretExpiresOn: dayOf(connection.secretExpiresAt) });
+  const connection = form.withTyped(record, visit);
+  return pageOf(visit, "values", { connection, tag, secretExpiresOn: form.dayOf(connection.secretExpiresAt) });
 }
 
 const change = ({ call }: LinkVisit, body: Update) => call("updateUpstreamConnection", { body });
 
 async function saveValues(visit: LinkVisit): Promise<Redirect> {
   const { record } = await readConnection(visit);
-  await change(visit, readFilledIn(visit, record));
+  await change(visit, form.readFilledIn(visit, record));
   return { to: `${visit.address}/check` };
 }
 
@@ -83,12 +82,12 @@ type Preview = AdminSchemas["UpstreamRulePreview"];
 
 async function showTest(visit: LinkVisit, shown?: Preview): Promise<Shown> {
   const [{ record, tag }, { test, ruleClaims }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
-  const connection = withTyped(record, visit);
+  const connection = form.withTyped(record, visit);
   const preview = shown ?? (await previewRule(visit, {}));
   // What was typed may be refused; the preview is then of the present rule.
   const previewField = (shown === undefined ? record : connection).ruleField;
   const claims = [...new Set([...(test?.claims.map(({ name }) => name) ?? []), ...ruleClaims])];
-  return pageOf(visit, "result", { connection, tag, test, claims, isClaim, preview, previewField });
+  return pageOf(visit, "result", { connection, tag, test, claims, isClaim: form.isClaim, preview, previewField });
 }
 
 const previewRule = ({ call }: LinkVisit, body: AdminSchemas["UpstreamRuleInput"]): Promise<Preview> =>
@@ -96,7 +95,7 @@ const previewRule = ({ call }: LinkVisit, body: AdminSchemas["UpstreamRuleInput"
 
 /** Saves the rule, or only shows what it would do. */
 async function saveRule(visit: LinkVisit): Promise<Shown | Redirect> {
-  const rule = readRule(visit);
+  const rule = form.readRule(visit);
   if (visit.field("preview") !== "") return showTest(visit, await previewRule(visit, rule));
   await change(visit, rule);
   return { to: `${visit.address}/result` };
@@ -111,7 +110,7 @@ async function showSwitch(visit: LinkVisit): Promise<Shown> {
 }
 
 async function switchOn(visit: LinkVisit): Promise<Redirect> {
-  await change(visit, { state: "ON", groupIds: readClasses(visit) });
+  await change(visit, { state: "ON", groupIds: form.readClasses(visit) });
   return { to: `${visit.address}/switch-on` };
 }
 
