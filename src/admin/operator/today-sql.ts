@@ -1,5 +1,5 @@
 import { fromOverdueApps, type ClientId } from "../../access/index.ts";
-import { hasWayToSignIn, isInSignInState, type PersonName, type SchoolId } from "../../directory/index.ts";
+import { hasWayToSignIn, isInSignInState, type SchoolId } from "../../directory/index.ts";
 import { fields, makeFindOne, sql, table, findRows, statement } from "../../platform/database/sql.ts";
 import type { Sql, Queryable } from "../../platform/database/sql.ts";
 import { rfc3339 } from "../../platform/http/index.ts";
@@ -18,21 +18,16 @@ const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
 
 export const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ count, first: first.map(show) });
 
-type Named = { id: string } & { [Name in keyof PersonName]: string | null };
+type AtSchools = NonNullable<Schemas["TodayAtSchools"]>;
 
-export type TodayFound = {
-  passwordRequests: Some<Named & { schoolId: string; schoolName: string; requestedAt: string }>;
-  withoutLogin: Some<Named>;
-  neverSignedIn: number;
-  newLeavers: Some<Named & { softDeletedAt: string }>;
-  unusedApps: Some<Schemas["UnusedApp"]>;
-  openAgreements: Some<Schemas["OpenAgreement"]>;
-  failingEndpoints: Some<Schemas["FailingEndpoint"]>;
-  overdueErasures: Some<Schemas["OverdueErasures"]>;
-  students: number;
-  studentsWithLogin: number;
-  hasApps: boolean;
-};
+export type TodayFound = Pick<AtSchools, "passwordRequests" | "withoutLogin" | "neverSignedIn" | "newLeavers"> &
+  Pick<AtSchools, "unusedApps" | "openAgreements"> & {
+    failingEndpoints: Some<Schemas["FailingEndpoint"]>;
+    overdueErasures: Some<Schemas["OverdueErasures"]>;
+    students: number;
+    studentsWithLogin: number;
+    hasApps: boolean;
+  };
 
 /** Null means the whole service. */
 type TodayQuery = {
@@ -56,7 +51,8 @@ const asking = table("school", "asking");
 const agreement = table("agreement", "current");
 const accepted = table("agreementAcceptance", "accepted");
 
-const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
+const named = sql`'name', CASE WHEN ${p.last} IS NOT NULL THEN
+  json_build_object('firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}) END`;
 const isStudent = sql`${p.status} = 'ACTIVE' AND ${p.role} = 'STUDENT'`;
 
 export const findToday = makeFindOne<TodayFound, TodayQuery>((params) => {
@@ -74,21 +70,21 @@ export const findToday = makeFindOne<TodayFound, TodayQuery>((params) => {
     WHERE ${a.schoolId} = ANY (${schoolIds}::uuid[]) AND ${signIn.lastSignInAt} >= ${unusedSince})
   SELECT ${fields<TodayFound>({
     passwordRequests: someOf(
-      sql`json_build_object(${named}, 'schoolId', ${asking.id}, 'schoolName', ${asking.name},
-        'requestedAt', ${rfc3339(request.requestedAt)})`,
+      sql`json_build_object('id', ${p.id}, 'schoolId', ${asking.id}, 'schoolName', ${asking.name},
+        'requestedAt', ${rfc3339(request.requestedAt)}, ${named})`,
       sql`${request} JOIN at_schools p ON ${p.id} = ${request.personId}
       JOIN ${asking} ON ${asking.id} = ${request.schoolId}
       WHERE ${isKept} AND ${request.schoolId} <> ${p.homeSchoolId}`,
       sql`${request.requestedAt}, ${p.id}, ${asking.id}`,
     ),
     withoutLogin: someOf(
-      sql`json_build_object(${named})`,
+      sql`json_build_object('id', ${p.id}, ${named})`,
       sql`at_schools p WHERE ${isKept} AND ${isInSignInState.IMPOSSIBLE(p)}`,
       sql`${p.sortKey}, ${p.id}`,
     ),
     neverSignedIn: sql`(SELECT count(*)::int FROM at_schools p WHERE ${isKept} AND ${isInSignInState.NEVER(p)})`,
     newLeavers: someOf(
-      sql`json_build_object(${named}, 'softDeletedAt', ${rfc3339(p.softDeletedAt)})`,
+      sql`json_build_object('id', ${p.id}, 'softDeletedAt', ${rfc3339(p.softDeletedAt)}, ${named})`,
       sql`at_schools p WHERE ${p.status} = 'SOFT_DELETED' AND ${p.softDeletedAt} >= ${leftSince}`,
       sql`${p.softDeletedAt} DESC, ${p.id}`,
     ),

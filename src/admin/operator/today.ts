@@ -18,11 +18,6 @@ const dayMs = 86_400_000;
 const leaverDays = 7;
 const unusedDays = 90;
 
-const withName = <Found extends TodayFound["withoutLogin"]["first"][number]>(person: Found) => ({
-  ...person,
-  name: personNameOf(person),
-});
-
 type FoundAtSchools = TodayFound & {
   handovers: Some<Handover>;
   retentionHolds: Some<RetentionHold>;
@@ -32,14 +27,11 @@ type FoundAtSchools = TodayFound & {
 
 /** The tasks at the caller's schools; `isOne` adds the first steps of a single school. */
 function presentSchools(schools: FoundAtSchools, isOne: boolean): Schemas["TodayAtSchools"] {
-  const { students, studentsWithLogin } = schools;
+  const { students, studentsWithLogin, retentionSoon } = schools;
   const firstSteps = { ...schools, hasPeople: students > 0, hasLogins: studentsWithLogin > 0 };
   return present("TodayAtSchools", {
     ...schools,
-    passwordRequests: mapFirst(schools.passwordRequests, withName),
-    withoutLogin: mapFirst(schools.withoutLogin, withName),
-    newLeavers: mapFirst(schools.newLeavers, withName),
-    retentionSoon: mapFirst(schools.retentionSoon, withName),
+    retentionSoon: mapFirst(retentionSoon, (due) => ({ ...due, name: personNameOf(due) })),
     firstSteps: isOne ? firstSteps : null,
   });
 }

@@ -42,24 +42,20 @@ const listsOfHolds: Record<AdminSchemas["ImportHoldReason"], string | null> = {
   OTHER_SCHOOL: null,
 };
 
+const kinds = [
+  ...(["NEW", "JOINING", "RESTORED", "CHANGED", "RENAMED", "LEAVING", "KEPT"] as const),
+  ...(["CLASSES_CHANGED", "WITHOUT_CLASS"] as const),
+];
+const steps = ["created", "restored", "changed", "carriedOver", "removed"] as const;
+
 /** The numbers of what changes, each with the list that has whom or what it counts. */
-function figuresOf({ people, groups, memberships, leavers, kept, lists }: ImportSchool) {
+function figuresOf(school: ImportSchool) {
+  const { groups, memberships, lists } = school;
   const members = memberships.created + memberships.changed + memberships.removed;
+  const counts = new Map<string, number>(countKinds(school));
   const figures: readonly (readonly [name: string, count: number, list: string])[] = [
-    ["created", people.created, "people?kind=NEW"],
-    ["joined", people.joined, "people?kind=JOINING"],
-    ["restored", people.restored, "people?kind=RESTORED"],
-    ["changed", people.changed, "people?kind=CHANGED"],
-    ["renamed", lists.renamed, "people?kind=RENAMED"],
-    ["leavers", leavers, "people?kind=LEAVING"],
-    ["kept", kept, "people?kind=KEPT"],
-    ["classesChanged", lists.classesChanged, "people?kind=CLASSES_CHANGED"],
-    ["withoutClass", lists.withoutClass, "people?kind=WITHOUT_CLASS"],
-    ["groupsCreated", groups.created, "changes"],
-    ["groupsRestored", groups.restored, "changes"],
-    ["groupsChanged", groups.changed, "changes"],
-    ["groupsCarriedOver", groups.carriedOver, "changes"],
-    ["groupsRemoved", groups.removed, "changes"],
+    ...kinds.map((kind) => [kind, counts.get(kind)!, `people?kind=${kind}`] as const),
+    ...steps.map((step) => [`groups.${step}`, groups[step], "changes"] as const),
     ["losingClasses", lists.losingClasses, "changes?losing=yes"],
     ["memberships", members, "changes"],
   ];
