@@ -190,7 +190,6 @@ export function tagOf<T extends object>(record: T, without: readonly (keyof T)[]
 export const omit = <T extends object>(record: T, names: readonly (keyof T)[]): object =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name as keyof T)));
 
-/** Answers with a record and its tag. */
 export const answerRecord = <T extends object>(body: T, without: readonly (keyof T)[] = []) => ({
   status: 200 as const,
   body,

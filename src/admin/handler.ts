@@ -78,7 +78,6 @@ export type AdminCaller = AccessToken & {
 
 export type Operations = operations;
 type NamesOf<Parameters> = Parameters extends object ? keyof Parameters : never;
-/** The parameters of all addresses. */
 export type PathName = NamesOf<Operations[keyof Operations]["parameters"]["path"]>;
 export type Schemas = components["schemas"];
 export type OperationId = keyof operations;

@@ -19,7 +19,6 @@ export const readActor = (actorId: string | null) => ({
   clientId: afterPrefix(appActor(""), actorId ?? ""),
 });
 
-/** The names of schools by their ids. */
 export async function findSchoolNames(
   { prisma }: Pick<RecordStore, "prisma">,
   ids: readonly string[],

@@ -393,7 +393,6 @@ const changeText = ({ appName, people, groups, schools }: Schemas["ViewChange"])
   return `${appName}: people ${count(people)}; groups ${count(groups)}; schools ${count(schools)}.`;
 };
 
-/** What a dry run would change. */
 const printChanges = (changes: readonly Schemas["ViewChange"][]): Result => ({
   lines: changes.length === 0 ? ["No app would see anything else."] : changes.map(changeText),
   data: { changes },

@@ -17,7 +17,6 @@ const { nouns, commands } = described as unknown as {
   commands: Readonly<Record<"health" | "figures" | "rotate-signing-keys", ContractCommand>>;
 };
 
-/** A command of the contract without a noun. */
 export const contractCommand = (name: keyof typeof commands, extension?: Extension): Command =>
   makeContractCommand(commands[name], extension);
 

@@ -31,7 +31,6 @@ function untilStopped(): AbortSignal {
   return stopping.signal;
 }
 
-/** The terminal of this process. */
 export const processTerminal: Terminal = {
   out: console.log,
   err: console.error,

@@ -31,7 +31,6 @@ const slugOf = (text: string): string =>
     .trim()
     .replaceAll(/\s+/g, "-");
 
-/** The first heading of level 1. */
 export const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)![1]!;
 
 export const plainText = (markdown: string): string =>

@@ -8,7 +8,6 @@ export const receiptTexts = makeTranslator({ de: german, en: english });
 
 type Item = Schemas["AppAttribute"] | Schemas["AppScope"];
 
-/** The receipt as a document to print. */
 export function describeReceipt(
   { receipt, schoolName, agreement }: Schemas["AgreementProof"],
   { language, now }: { language: "de" | "en"; now: Date },

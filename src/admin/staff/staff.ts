@@ -39,7 +39,6 @@ export const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
   return answerRecord(body);
 };
 
-/** A role with only the schools and apps that the caller reaches. */
 const withinReach = ({ all, schoolIds, clientIds }: Reach, role: StaffRole): StaffRole =>
   all
     ? role
@@ -70,7 +69,6 @@ export const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, reque
   return page.answer(roles, presentNamed);
 };
 
-/** Reads the role that a request gives. */
 export function readRole(input: Omit<Schemas["StaffRoleInput"], "holder">) {
   const { role, schoolIds = [], clientIds = [], reason = null, endsAt } = input;
   return {

@@ -47,7 +47,6 @@ const contextOf = ({ webhookKeys, policy }: AdminDeps, origin: AdminRequest<"get
 
 const timeOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
 
-/** The settings with their times read. */
 const readSettings = <Given extends { secretExpiresAt?: string | null }>({ secretExpiresAt, ...settings }: Given) => ({
   ...settings,
   ...(secretExpiresAt !== undefined && { secretExpiresAt: timeOf(secretExpiresAt) }),

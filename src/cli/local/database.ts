@@ -27,7 +27,6 @@ export async function checkDatabaseExists({ databaseUrl, dataDir }: Config): Pro
 
 type Work<T> = (url: string) => Promise<T>;
 
-/** Makes the database if there is none. */
 export async function withNewServer<T>(config: Config, tell: (line: string) => void, work: Work<T>): Promise<T> {
   const { url, close } = await openServer(config, tell);
   return work(url).finally(close);

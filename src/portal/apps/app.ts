@@ -6,7 +6,6 @@ export type CatalogueApp = AdminSchemas["CatalogueApp"];
 const catalogue = "/admin/schools/:schoolId/apps";
 export const app = `${catalogue}/:clientId`;
 
-/** The attributes that the app may not read. */
 export const withheldFrom = ({ attributes }: CatalogueApp) =>
   attributeNames.filter((name) => !attributes.includes(name));
 

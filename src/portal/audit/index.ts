@@ -91,7 +91,6 @@ function describeSubjects({ names: { groups, file }, detail }: Line, t: PageRequ
   return [...groups, file ?? "", people].filter(Boolean).join(", ");
 }
 
-/** The filters in the address. */
 const filters = ["action", "person", "app", "from", "until"] as const;
 
 const readFilters = ({ query }: PageRequest): Record<string, string> =>

@@ -24,7 +24,6 @@ const kinds = ["missing", "all", "chosen", "cards"] as const;
 
 const mostChosen = 200;
 
-/** The people who were ticked in the list of the members. */
 const readTicked = ({ req, typed }: PageRequest): string[] => {
   const ids = typed["person"] ?? [req.query["person"] ?? []].flat();
   return [...new Set(ids.filter((id) => typeof id === "string"))].slice(0, mostChosen);
@@ -98,7 +97,6 @@ export async function giveLogins(request: PageRequest): Promise<PageView | Redir
 /** Where the page of the cards returns to, and where their PDF is. */
 type CardPage = { base: string; pdf: string };
 
-/** Creates cards and shows them once. */
 async function makeCards(
   request: PageRequest,
   body: AdminSchemas["LoginCardsInput"],

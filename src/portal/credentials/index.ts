@@ -96,7 +96,6 @@ const kindOf = ({ newPasswords, withQr }: Batch) =>
 const titleOf = (read: Batch, { t }: PageRequest): string =>
   t(kindOf(read) === "letters" ? "batch.onlyLetters" : "batch.title");
 
-/** The classes or roles that were chosen. */
 async function nameChosen({ groupIds, roles: chosen }: Batch, request: PageRequest): Promise<string> {
   if (groupIds === null) return chosen.map((role) => request.t(`roles.${role}`)).join(", ");
   const names = new Map((await listGroups(request)).map(({ id, name }) => [id, name]));

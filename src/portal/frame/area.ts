@@ -16,7 +16,6 @@ import { readForm, type FieldName } from "./read-form.ts";
 import { frameTexts } from "./texts.ts";
 import { readUpload } from "./upload.ts";
 
-/** How a page differs from others. */
 type PageOptions = {
   /** The current page in the navigation, if it is not that of the area. */
   page?: CurrentPage;
@@ -33,7 +32,6 @@ export type Download = { file: Buffer | string | Readable; type: string; name: s
 /** An image for this reader only; `tag` is its ETag. */
 export type InlineImage = { image: Buffer; type: string; tag: string };
 
-/** A page with the template `view`, which is given the model. */
 export const makePage = (view: string, title: string, model: object = {}, options: PageOptions = {}): PageView => ({
   view,
   title,
@@ -45,7 +43,6 @@ export type PageHandler = (request: PageRequest) => Promise<PageView | Redirect 
 
 /** A form that calls one operation, with the parameters of the address. */
 type Action<Id extends OperationId> = {
-  /** The fields of the body, or what reads them. */
   fields?: readonly FieldName[] | ((request: PageRequest) => BodyOf<Id> | Promise<BodyOf<Id>>);
   query?: (request: PageRequest) => OperationRequest<Id>["query"];
   /** Runs first. Errors: Refused. */
@@ -87,7 +84,6 @@ export type Area = (deps: FrameDeps) => Router;
 type AreaOptions = {
   /** Holds `templates/` and `locales/`, whose texts are added to those of the frame. */
   folder: string;
-  /** Texts from elsewhere. */
   texts?: Record<Locale, Texts>;
   /** Is marked in the navigation; null if the page is not there. */
   page: CurrentPage | ((request: PageRequest) => CurrentPage);
@@ -97,7 +93,6 @@ type AreaOptions = {
 
 const largestForm = "256kb";
 
-/** Makes a part of the portal. */
 export function makeArea(
   { folder, texts, page, check = () => undefined }: AreaOptions,
   addPages: (pages: Pages) => void,
@@ -175,7 +170,6 @@ export const redirectToSearch =
   (to: string): PageHandler =>
   async ({ at, hide, field }) => ({ to: `${at(to)}?${new URLSearchParams({ q: hide(field("search")) }).toString()}` });
 
-/** The texts of an area, with those of the frame. */
 export const addFrameTexts = (texts: Record<Locale, Texts>) =>
   makeTranslator({
     de: addTexts(addTexts(frameTexts.de, { frame: schoolTexts.de }), texts.de),

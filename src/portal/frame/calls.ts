@@ -74,7 +74,6 @@ export type Calls = {
   ): Promise<{ record: DataOf<Id>; tag: string }>;
   /** Reads the page of a list that the address asks for, of 50 entries unless `query` says otherwise. */
   list<Id extends OperationId>(id: Id, request?: OperationRequest<Id>): Promise<ListPage<ItemOf<Id>>>;
-  /** Reads all pages of a list. */
   listAll<Id extends OperationId>(id: Id, query?: OperationRequest<Id>["query"]): Promise<ItemOf<Id>[]>;
 };
 

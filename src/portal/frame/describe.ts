@@ -75,7 +75,6 @@ export const attributeNames: readonly AttributeName[] = valuesOf<AttributeName>(
   SCHOOLING_LEVEL: true,
 });
 
-/** The actions that match a pattern, to choose from. */
 export const nameActions = (pattern: RegExp, { t, locale }: Writing): { id: AuditAction; name: string }[] =>
   auditActions
     .filter((action) => pattern.test(action))

@@ -36,7 +36,6 @@ type FieldOptions = {
   isRow?: boolean;
   /** For values that are not words of a language, such as ids. */
   isCode?: boolean;
-  /** Other attributes. */
   more?: Readonly<Record<string, string | number>>;
 };
 

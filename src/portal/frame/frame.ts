@@ -120,7 +120,6 @@ function partsOf(request: LinkRequest, token: string) {
     /** What a partial or a field draws, for a cell of a table. */
     markup: (markup: string): Markup => ({ markup }),
     table: <Row>(options: TableOptions<Row>): string => render("table", { ...tableOf(options), ...parts }),
-    /** The options of a select. */
     options: (all: readonly Choice[], chosen?: unknown, nameOf?: NameOf) =>
       render("options", { all: all.map((one) => choiceOf(one, nameOf)), chosen }),
     radios(field: string, all: readonly Choice[], chosen: unknown, nameOf: NameOf) {

@@ -160,7 +160,6 @@ export function leavingOf({ res }: PageRequest): AbortSignal {
   return leaving.signal;
 }
 
-/** Draws the QR code of each text. */
 export const drawQrPaths = limitThreaded<string[], QrPath[]>({
   module: new URL("./qr-path.ts", import.meta.url),
   seconds: 60,

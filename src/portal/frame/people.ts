@@ -25,7 +25,6 @@ export function aboutOf(
   return [...places, username ?? sourceSystemIdentifier].filter(Boolean).join(" · ");
 }
 
-/** A person to pick in a list. */
 export const pickable = (person: Told & { id: string; name: AdminSchemas["PersonName"] }, request: PageRequest) => ({
   id: person.id,
   name: nameOf(person, request),
@@ -52,7 +51,6 @@ export const personAddress = (request: PageRequest): string =>
       : "/admin/schools/:schoolId/people/:personId",
   );
 
-/** The classes and other groups of the page's school. */
 export const listGroups = ({ call, path }: PageRequest): Promise<Group[]> =>
   call("listGroups", { query: { school: path.schoolId, limit: most } });
 

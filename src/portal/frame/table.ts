@@ -27,11 +27,9 @@ export type TableOptions<Row> = {
   columns: readonly (Column<Row> | false | null | undefined)[];
   /** Shown in place of a table without rows. */
   empty?: string;
-  /** The address of the next page. */
   next?: string | null;
 };
 
-/** What the template `table` shows. */
 export function tableOf<Row>({ label, rows, columns, empty, next = null }: TableOptions<Row>) {
   const present = columns.filter((column) => column !== false && column !== null && column !== undefined);
   const naming = present.findIndex(([, , kind]) => kind === "row");

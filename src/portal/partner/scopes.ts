@@ -5,7 +5,6 @@ import { showAppPage } from "./app-page.ts";
 
 export const listScopes = () => enumOf<AdminSchemas["AppScope"]>("createApp", "scopes");
 
-/** Names scopes to choose from, each with its code. */
 export const scopesOf =
   ({ t }: PageRequest) =>
   (names: readonly string[]) =>

@@ -20,12 +20,10 @@ export type LetterOptions = {
   recipients: readonly Recipient[];
   fullName: string;
   askedBy: AdminSchemas["DataRequestAsker"];
-  /** The name of the federal state that the school is in. */
   state: string | null;
   locale: "de" | "en";
 };
 
-/** A text of a section of the letter, with its values. */
 type Sentence = string | readonly [key: string, values: Record<string, string | number>];
 
 /** The response to a data access request with what Art. 15 (1) GDPR requires. */

@@ -47,7 +47,6 @@ export async function decideGuests({ call, base, typed, field }: PageRequest): P
   return { to: base, done: "guestsDeclined" };
 }
 
-/** The accounts at the provider and their people. */
 export async function showLinks(request: PageRequest) {
   const { list, t } = request;
   const { record } = await readConnection(request);

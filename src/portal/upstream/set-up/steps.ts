@@ -119,7 +119,6 @@ async function switchOff(visit: LinkVisit): Promise<Redirect> {
   return { to: `${visit.address}/switch-on` };
 }
 
-/** The pages in their order. */
 const shown: Readonly<Record<Step, (visit: LinkVisit) => Promise<Shown>>> = {
   start: showStart,
   provider: showProvider,
