@@ -155,10 +155,7 @@ export const createRecord = <Body extends object & { id: string }>(
     return answerCreated(change.tx, request, { body, location: `${path}/${body.id}`, tag: tagOf(body, without) });
   });
 
-export function differenceOf(
-  before: object | null,
-  after: object | null,
-): { before: object | null; after: object | null } {
+export function differenceOf(before: object | null, after: object | null) {
   if (before === null || after === null) return { before, after };
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   const names = [...new Set([...old.keys(), ...now.keys()])].filter(

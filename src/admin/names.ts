@@ -19,10 +19,7 @@ export const readActor = (actorId: string | null) => ({
   clientId: afterPrefix(appActor(""), actorId ?? ""),
 });
 
-export async function findSchoolNames(
-  { prisma }: Pick<RecordStore, "prisma">,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function findSchoolNames({ prisma }: Pick<RecordStore, "prisma">, ids: readonly string[]) {
   const where = { id: { in: [...new Set(ids)] } };
   const schools = await prisma.school.findMany({ where, select: { id: true, name: true } });
   return new Map(schools.map(({ id, name }) => [id, name]));

@@ -65,11 +65,7 @@ export async function mapColumns(service: Service, id: string, body: Schemas["Im
 }
 
 /** `confirmed` confirms the reasons of a hold. Errors: those of the service; conflict import_applied. */
-export async function applyImport(
-  service: Service,
-  id: string,
-  confirmed?: { holds: Schemas["ImportHoldCount"][] },
-): Promise<Import> {
+export async function applyImport(service: Service, id: string, confirmed?: { holds: Schemas["ImportHoldCount"][] }) {
   const { leavers, state } = await getImport(service, id);
   if (state === "APPLIED") throw new AppError("conflict", "import_applied", "The import has been applied already.");
   if (state !== "HELD" && confirmed !== undefined)

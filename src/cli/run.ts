@@ -61,12 +61,7 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
   }
 }
 
-async function runCommand(
-  command: Command,
-  rest: readonly string[],
-  globals: Globals,
-  terminal: Terminal,
-): Promise<number> {
+async function runCommand(command: Command, rest: readonly string[], globals: Globals, terminal: Terminal) {
   const call = readCall(command, rest);
   const { configFolder, remote: preferred, clientSecret } = terminal.readRemoteSettings();
   const remotes = makeRemotesFile(configFolder);

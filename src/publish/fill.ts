@@ -32,10 +32,7 @@ export function fillPlatform(text: string, platform: string): string {
  * Fills in the operator's addresses in YAML, JSON or Markdown: `serverUrl` serves these operations, `issuerUrl` the
  * sign-on and the documents.
  */
-export function fillAddresses(
-  text: string,
-  { serverUrl, issuerUrl }: { serverUrl: string; issuerUrl: string },
-): string {
+export function fillAddresses(text: string, { serverUrl, issuerUrl }: { serverUrl: string; issuerUrl: string }) {
   return text
     .replaceAll(`- url: ${writtenAddress}\n`, () => `- url: ${serverUrl}\n`)
     .replaceAll(`"url": "${writtenAddress}"`, () => `"url": "${serverUrl}"`)

@@ -56,11 +56,7 @@ async function refuseOtherGroup(db: RecordStore, { schoolId, reach }: Subject, g
 }
 
 /** Lists people without guests; null asks for all whom the caller reaches. Errors: as `findCardHolders`. */
-export async function listCardHolders(
-  db: RecordStore,
-  subject: Subject,
-  holders: AskedHolders | null,
-): Promise<PersonId[]> {
+export async function listCardHolders(db: RecordStore, subject: Subject, holders: AskedHolders | null) {
   const places = holders === null ? await findPlaces(db, subject, {}) : await findAskedPlaces(db, subject, holders);
   return places.filter((place) => !isGuest(place)).map(({ personId }) => personId as PersonId);
 }

@@ -66,11 +66,7 @@ export async function getReachedConnection(
   return connection;
 }
 
-export async function readConnection(
-  deps: Pick<AdminDeps, "issuerUrl">,
-  db: RecordStore,
-  asked: AskedConnection,
-): Promise<PresentedConnection> {
+export async function readConnection(deps: Pick<AdminDeps, "issuerUrl">, db: RecordStore, asked: AskedConnection) {
   const [body] = await presentConnections(deps, db, [await getReachedConnection(db, asked)]);
   return body!;
 }

@@ -60,10 +60,7 @@ export const listUpstreamRefusals: AdminHandler<"listUpstreamRefusals"> = async 
   );
 };
 
-async function refuseOthersRefusal(
-  { prisma }: Transaction,
-  where: { id: string; connectionId: string },
-): Promise<void> {
+async function refuseOthersRefusal({ prisma }: Transaction, where: { id: string; connectionId: string }) {
   if ((await prisma.upstreamRefusal.count({ where })) === 0)
     throw new AppError("not_found", "upstream_refusal_not_found", "This refused sign-in is not on the list any more.");
 }

@@ -97,11 +97,7 @@ export async function giveLogins(request: PageRequest): Promise<PageView | Redir
 /** Where the page of the cards returns to, and where their PDF is. */
 type CardPage = { base: string; pdf: string };
 
-async function makeCards(
-  request: PageRequest,
-  body: AdminSchemas["LoginCardsInput"],
-  page: CardPage,
-): Promise<PageView> {
+async function makeCards(request: PageRequest, body: AdminSchemas["LoginCardsInput"], page: CardPage) {
   const made = await request.call("createLoginCards", { body });
   const codes = await drawCodes(made.cards, request);
   const cards = made.cards.map((card) => presentCard(card, request, codes));

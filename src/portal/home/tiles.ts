@@ -88,11 +88,7 @@ export function makeTilesRouter(options: TilesOptions): Router {
   return router;
 }
 
-async function makeTileUrl(
-  { issuerUrl, makeLoginHint }: TilesOptions,
-  personId: PersonId,
-  tile: Tile,
-): Promise<string> {
+async function makeTileUrl({ issuerUrl, makeLoginHint }: TilesOptions, personId: PersonId, tile: Tile) {
   const url = new URL(tile.loginUrl);
   url.searchParams.set("iss", issuerUrl);
   url.searchParams.set("login_hint", await makeLoginHint(personId, tile.clientId));

@@ -82,10 +82,7 @@ function listsOf(school: ImportSchool, warnings: number): string[] {
   ];
 }
 
-function othersOf(
-  { id, schools }: Import,
-  request: PageRequest,
-): { address: string; name: string | null; leavers: number; isOutdated: boolean }[] {
+function othersOf({ id, schools }: Import, request: PageRequest) {
   if (!hasManySchools(request)) return [];
   return schools
     .filter((school) => school.id !== request.path.schoolId)

@@ -90,10 +90,7 @@ export function makeGuidePages(guides: AppGuides) {
     return { app, sandbox, own: { clientId, redirectUri: redirectUris[0] ?? null, loginUrl, ids: new Map(ids) } };
   }
 
-  async function show(
-    request: PageRequest,
-    run?: (own: OwnValues) => Promise<{ number: number; answer: Answer }>,
-  ): Promise<PageView> {
+  async function show(request: PageRequest, run?: (own: OwnValues) => Promise<{ number: number; answer: Answer }>) {
     const name = nameOf(request);
     const { app, sandbox, own } = await readOwn(request);
     const ran = (await run?.(own)) ?? null;

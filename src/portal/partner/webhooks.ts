@@ -23,11 +23,7 @@ export async function showNewEndpoint(request: PageRequest): Promise<PageView> {
   return showAppPage(request, "webhooks", model, { title: request.t("endpoint.new"), view: "new-endpoint" });
 }
 
-async function showSecret(
-  request: PageRequest,
-  made: AdminSchemas["EndpointSecret"],
-  title: string,
-): Promise<PageView> {
+async function showSecret(request: PageRequest, made: AdminSchemas["EndpointSecret"], title: string) {
   const model = { made, back: `${request.at(list)}/${made.id}` };
   return showAppPage(request, "webhooks", model, { title, view: "endpoint-secret" });
 }

@@ -71,10 +71,7 @@ async function create(request: PageRequest) {
 type Waiting = { key: string; count: number; href: string };
 
 /** What waits at each of these schools, with the numbers of their page "Today". */
-async function listWaiting(
-  { call, permissions }: PageRequest,
-  schoolIds: readonly string[],
-): Promise<ReadonlyMap<string, Waiting[]>> {
+async function listWaiting({ call, permissions }: PageRequest, schoolIds: readonly string[]) {
   const waitingAt = new Map<string, Waiting[]>();
   // One after another: this page is not urgent, and each of them reads much.
   for (const school of schoolIds) {
