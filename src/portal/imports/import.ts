@@ -54,7 +54,7 @@ function figuresOf(school: ImportSchool) {
   const members = memberships.created + memberships.changed + memberships.removed;
   const counts = new Map<string, number>(countKinds(school));
   const figures: readonly (readonly [name: string, count: number, list: string])[] = [
-    ...kinds.map((kind) => [kind, counts.get(kind)!, `people?kind=${kind}`] as const),
+    ...kinds.map((kind) => [kind.toLowerCase(), counts.get(kind)!, `people?kind=${kind}`] as const),
     ...steps.map((step) => [`groups.${step}`, groups[step], "changes"] as const),
     ["losingClasses", lists.losingClasses, "changes?losing=yes"],
     ["memberships", members, "changes"],

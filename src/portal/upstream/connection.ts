@@ -18,10 +18,8 @@ export const dayOf = (at: string | null): string => at?.slice(0, 10) ?? "";
 /** What the provider gave; an empty secret leaves the stored one. */
 const readAccess = (read: Read, connection: Connection): Update => ({
   ...(hasTenant(connection) && { issuer: null }),
-  ...readForm(read, "updateUpstreamConnection", [
-    ...[hasTenant(connection) ? "tenant" : "issuer", "clientId"],
-    ["secret", "clientSecret"],
-  ]),
+  ...readForm(read, "updateUpstreamConnection", [hasTenant(connection) ? "tenant" : "issuer", "clientId"]),
+  ...(read.field("secret") !== "" && { clientSecret: read.field("secret") }),
   secretExpiresAt: readDay(read.field("secretExpiresOn")),
 });
 
