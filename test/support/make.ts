@@ -76,6 +76,8 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
   let count = 0;
   const next = () => ++count;
   const inChange = <T>(work: (change: Change) => Promise<T>): Promise<T> => changeDirectory(db, origin, work);
+  const inChangeOf = <T>(schools: readonly SchoolId[], work: (change: Change) => Promise<T>): Promise<T> =>
+    inChange(async (change) => work((await hasGrants(change, schools)) ? change : withoutComparing(change)));
 
   const school = (wishes: Partial<NewSchool> = {}): Promise<SchoolId> => {
     const n = next();
@@ -87,12 +89,12 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
       schoolingLevel: "GYMNASIUM",
       ...wishes,
     };
-    return inChange((change) => createSchool(change, made));
+    return inChangeOf([], (change) => createSchool(change, made));
   };
 
   const group = (wishes: Partial<NewGroup> & { school: SchoolId; status?: "ACTIVE" | "DELETED" }): Promise<GroupId> => {
     const { school: schoolId, status, ...rest } = wishes;
-    return inChange(async (change) => {
+    return inChangeOf([schoolId], async (change) => {
       const id = await createGroup(change, { name: `Group ${next()}`, type: "KLASSE", ...rest, schoolId });
       if (status === "DELETED") await deleteGroup(change, { groupId: id });
       return id;
@@ -102,7 +104,7 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
   const person = async (wishes: PersonWishes): Promise<PersonId> => {
     const { school: home, groups = [], status, isBlocked, ...rest } = wishes;
     const schools = wishes.schools ?? [home!];
-    const made = await inChange(async (change) => {
+    const made = await inChangeOf(schools, async (change) => {
       const id = await createPerson(change, { role: "STUDENT", name: makeName(next()), ...rest, schools });
       for (const groupId of groups) await putIntoGroup(change, { groupId, personId: id });
       if (status === "SOFT_DELETED") await softDeletePerson(change, { personId: id, restoreWindowDays: 30 });
@@ -215,6 +217,23 @@ async function putIntoGroup(change: Change, membership: NewMembership): Promise<
   await addMembership(change, membership);
   if (rowCount === 1) await deleteGroup(change, { groupId });
 }
+
+/** Whether an app may see anything of these schools. Like a change of them, it waits for others that make grants. */
+async function hasGrants({ tx }: Change, schools: readonly SchoolId[]): Promise<boolean> {
+  if (schools.length === 0) return false;
+  await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('change ' || id, 0)) FROM unnest($1::uuid[]) AS id", [
+    schools.toSorted(),
+  ]);
+  const { rowCount } = await tx.query(`SELECT FROM "grant" WHERE school_id = ANY ($1) LIMIT 1`, [schools]);
+  return rowCount === 1;
+}
+
+/** Compares nothing: of schools without grants, apps see nothing before and after the change. */
+const withoutComparing = (change: Change): Change => ({
+  ...change,
+  touch: () => Promise.resolve(),
+  touchSchool: () => Promise.resolve(),
+});
 
 /** Touches the few records of a school one by one, which takes a tenth of the time that whole schools take. */
 const touchFew = (change: Change): Change => ({
