@@ -70,10 +70,19 @@ const resources: { [T in Tag]: () => Promise<{ [Id in WithTag<T>]: AdminHandler<
 
 export const operationIds = Object.keys(staffOperations) as OperationId[];
 
+const loading = new Map<Tag, Promise<Partial<Record<OperationId, unknown>>>>();
+
+/** The handlers of a tag, which are joined once per process. */
+function loadTag(tag: Tag): Promise<Partial<Record<OperationId, unknown>>> {
+  const handlers = loading.get(tag) ?? resources[tag]();
+  loading.set(tag, handlers);
+  return handlers;
+}
+
 export async function loadHandlers(ids: readonly OperationId[]): Promise<Map<OperationId, AdminHandler<OperationId>>> {
   const load = async (id: OperationId) => {
-    const handlers = await resources[staffOperations[id].tag]();
-    return [id, handlers[id as keyof typeof handlers] as AdminHandler<OperationId>] as const;
+    const handlers = await loadTag(staffOperations[id].tag);
+    return [id, handlers[id] as AdminHandler<OperationId>] as const;
   };
   return new Map(await Promise.all(ids.map(load)));
 }

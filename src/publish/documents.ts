@@ -30,8 +30,14 @@ const forStaff = "admin";
 
 const labelOf = (title: string) => title.replace(/^Schultor /, "");
 
-/** The name of each contract and what its page is called. */
-export function listReferences(): Pick<PublishedDocument, "name" | "label" | "isVariant">[] {
+type ContractReference = Pick<PublishedDocument, "name" | "label" | "isVariant">;
+
+let references: readonly ContractReference[] | undefined;
+
+/** The name of each contract and what its page is called; read once per process. */
+export const listReferences = (): readonly ContractReference[] => (references ??= readReferences());
+
+function readReferences(): ContractReference[] {
   const names = listNames(bundles);
   return names.map((name) => {
     const [, title = name] = /^ {2}title: (.*)$/m.exec(readFileSync(join(bundles, `${name}.yaml`), "utf8")) ?? [];
