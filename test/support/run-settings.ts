@@ -7,7 +7,8 @@ export const runSettings = {
   // The files that one process runs share what they import, which takes longer to load than most files of tests to run.
   isolate: false,
   // Node reads the TypeScript itself, so that a file of tests starts quickly.
-  experimental: { viteModuleRunner: false },
+  // Without Vitest's loader, which reads every module for mocks; the tests mock no modules.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
   tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
   // They only end what hangs, also on a machine that is busy with other work.
   testTimeout: 20_000,
