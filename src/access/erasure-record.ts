@@ -4,8 +4,7 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../platform/database/db.ts";
 import { makeFind, makeRun, sql, table, update } from "../platform/database/sql.ts";
 import type { Columns, Sql, Value } from "../platform/database/sql.ts";
-import { workInBatches } from "../platform/jobs/batches.ts";
-import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { makeSweep } from "../platform/jobs/batches.ts";
 import type { ClientId } from "./token.ts";
 import { makeListBySchool } from "./usage/by-school.ts";
 
@@ -64,15 +63,10 @@ const deleteOld = makeRun<{ openedBefore: Date; erasedBefore: Date; batch: numbe
     (SELECT ${old.id} FROM ${old} WHERE ${old.state} = 'kept' AND ${old.since} < ${"openedBefore"} LIMIT ${"batch"})
     LIMIT ${"batch"})`;
 
-export const makeErasureSweep = ({ db, clock, days }: { db: Db; clock: Clock; days: number }): WorkerJob => ({
-  name: "access.sweepErasures",
-  everySeconds: 3600,
-  async run(signal) {
-    const now = clock();
-    const before = { openedBefore: addDays(now, -days), erasedBefore: addDays(now, -erasedDays) };
-    await workInBatches(signal, (batch) => deleteOld(db.pool, { ...before, batch }));
-  },
-});
+export const makeErasureSweep = ({ db, clock, days }: { db: Db; clock: Clock; days: number }) =>
+  makeSweep({ name: "access.sweepErasures", clock }, (now, batch) =>
+    deleteOld(db.pool, { openedBefore: addDays(now, -days), erasedBefore: addDays(now, -erasedDays), batch }),
+  );
 
 type Erasures = Record<"open" | "overdue" | "waiting" | "erased" | "kept", number> & { openSince: Date | null };
 type Waits = { now: Date; overdueBefore: Date; waitDays: number };

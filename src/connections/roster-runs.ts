@@ -2,11 +2,11 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Origin } from "../events/index.ts";
 import type { ImportRequests } from "../imports/index.ts";
-import type { Clock } from "../platform/clock.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
 import { makeRun, table } from "../platform/database/sql.ts";
-import { workInBatches } from "../platform/jobs/batches.ts";
+import { makeSweep } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import { makeGuardedSender, type OutboundPolicy } from "../platform/outbound/guarded-request.ts";
 import type { Log } from "../platform/telemetry/log.ts";
@@ -195,15 +195,9 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
     },
   };
 
-  const sweepJob: WorkerJob = {
-    name: "connections.sweep",
-    everySeconds: 3600,
-    run: async (signal) =>
-      void (await workInBatches(signal, (batch) => {
-        const before = new Date(clock().getTime() - runDays * 86_400_000);
-        return removeOldRuns(db.pool, { before, batch });
-      })),
-  };
+  const sweepJob = makeSweep({ name: "connections.sweep", clock }, (now, batch) =>
+    removeOldRuns(db.pool, { before: addDays(now, -runDays), batch }),
+  );
 
   return {
     sources: deps.sources,

@@ -13,33 +13,18 @@ export type RunCounts = Record<
   number
 > & { holds: HoldCount[] };
 
-export type RosterRun = {
-  id: string;
+type Coded = {
   connectionId: RosterConnectionId;
   trigger: RunTrigger;
   outcome: RunOutcome;
   failure: RunFailure | null;
-  detail: string | null;
   counts: RunCounts | null;
   importId: ImportId | null;
   replacedImportId: ImportId | null;
-  startedAt: Date;
-  endedAt: Date | null;
 };
+const omit = { notice: true, noticeDueAt: true, noticeTries: true, noticeTold: true } as const;
 
-const present = (row: Prisma.RosterRunModel): RosterRun => ({
-  id: row.id,
-  connectionId: row.connectionId as RosterConnectionId,
-  trigger: row.trigger as RunTrigger,
-  outcome: row.outcome as RunOutcome,
-  failure: row.failure as RunFailure | null,
-  detail: row.detail,
-  counts: row.counts as RunCounts | null,
-  importId: row.importId as ImportId | null,
-  replacedImportId: row.replacedImportId as ImportId | null,
-  startedAt: row.startedAt,
-  endedAt: row.endedAt,
-});
+export type RosterRun = Omit<Prisma.RosterRunModel, keyof Coded | keyof typeof omit> & Coded;
 
 /** Latest first. */
 export async function listRosterRuns(
@@ -50,12 +35,13 @@ export async function listRosterRuns(
     where: { connectionId, ...(after !== undefined && { id: { lt: after } }) },
     orderBy: { id: "desc" },
     take: limit,
+    omit,
   });
-  return rows.map(present);
+  return rows as RosterRun[];
 }
 
 export const getRosterRun = async ({ prisma }: RecordStore, id: string): Promise<RosterRun> =>
-  present(await prisma.rosterRun.findUniqueOrThrow({ where: { id } }));
+  (await prisma.rosterRun.findUniqueOrThrow({ where: { id }, omit })) as RosterRun;
 
 /** The last run that has an import, and the state of that; null if there is none. */
 export async function findLastImport(

@@ -5,8 +5,7 @@ import { makeUuid } from "../platform/crypto/ids.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
-import { workInBatches } from "../platform/jobs/batches.ts";
-import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { makeSweep } from "../platform/jobs/batches.ts";
 import { addMonths, daysBetween, dayOf } from "../platform/clock.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
 import { personNameOf, type PersonName } from "./person.ts";
@@ -177,11 +176,8 @@ export async function noteExport(
 type SweepDeps = { db: RecordStore; clock: Clock; recordDays: number };
 
 /** Deletes closed requests after the time for which they show that the school answered. */
-export const makeDataRequestSweep = ({ db, clock, recordDays }: SweepDeps): WorkerJob => ({
-  name: "directory.sweepDataRequests",
-  everySeconds: 3600,
-  async run(signal) {
-    const where = { closedAt: { lt: addDays(clock(), -recordDays) } };
-    await workInBatches(signal, async (limit) => (await db.prisma.dataRequest.deleteMany({ where, limit })).count);
-  },
-});
+export const makeDataRequestSweep = ({ db, clock, recordDays }: SweepDeps) =>
+  makeSweep({ name: "directory.sweepDataRequests", clock }, async (now, limit) => {
+    const where = { closedAt: { lt: addDays(now, -recordDays) } };
+    return (await db.prisma.dataRequest.deleteMany({ where, limit })).count;
+  });

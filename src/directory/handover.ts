@@ -6,8 +6,7 @@ import { AppError } from "../platform/errors.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import { makeRowLock, makeRun, table } from "../platform/database/sql.ts";
-import { workInBatches } from "../platform/jobs/batches.ts";
-import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { makeSweep } from "../platform/jobs/batches.ts";
 import { movePerson, moveToSameSchool } from "./affiliation.ts";
 import { originOf, write, type Change } from "./change.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
@@ -280,11 +279,7 @@ const deleteOld = makeRun<{ before: Date; batch: number }>()`
   DELETE FROM ${gone} WHERE ${gone.id} = ANY (ARRAY(
     SELECT ${old.id} FROM ${old} WHERE ${old.expiresAt} < ${"before"} ORDER BY ${old.expiresAt} LIMIT ${"batch"}))`;
 
-export const makeHandoverSweep = ({ db, clock }: { db: Db; clock: Clock }): WorkerJob => ({
-  name: "directory.sweepHandovers",
-  everySeconds: 3600,
-  async run(signal) {
-    const before = addDays(clock(), -keptDays);
-    await workInBatches(signal, (batch) => deleteOld(db.pool, { before, batch }));
-  },
-});
+export const makeHandoverSweep = ({ db, clock }: { db: Db; clock: Clock }) =>
+  makeSweep({ name: "directory.sweepHandovers", clock }, (now, batch) =>
+    deleteOld(db.pool, { before: addDays(now, -keptDays), batch }),
+  );

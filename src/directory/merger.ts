@@ -7,8 +7,7 @@ import { insert, makeFind, makeFindOne, makeRowLock, makeRun, sql, table, update
 import type { Queryable, Sql } from "../platform/database/sql.ts";
 import { analyzeFilled } from "../platform/database/statistics.ts";
 import { AppError } from "../platform/errors.ts";
-import { workInBatches } from "../platform/jobs/batches.ts";
-import type { WorkerJob } from "../platform/jobs/worker.ts";
+import { makeSweep } from "../platform/jobs/batches.ts";
 import { originOf, type Change } from "./change.ts";
 import { closeHandovers } from "./handover.ts";
 import type { GroupId, SchoolId } from "./ids.ts";
@@ -337,11 +336,8 @@ const forgetting = (["mergedPerson", "mergedGroup", "mergedGrant", "mergedStaffR
 });
 
 /** Forgets where people and groups came from once a merger can no longer be undone. */
-export const makeMergerSweep = ({ db, clock }: { db: Db; clock: Clock }): WorkerJob => ({
-  name: "directory.sweepMergers",
-  everySeconds: 3600,
-  async run(signal) {
-    const now = clock();
-    for (const forget of forgetting) await workInBatches(signal, (batch) => forget(db.pool, { now, batch }));
-  },
-});
+export const makeMergerSweep = ({ db, clock }: { db: Db; clock: Clock }) =>
+  makeSweep(
+    { name: "directory.sweepMergers", clock },
+    ...forgetting.map((forget) => (now: Date, batch: number) => forget(db.pool, { now, batch })),
+  );

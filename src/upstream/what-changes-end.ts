@@ -9,7 +9,8 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 type Ended = "links" | "secret" | "test" | "trust" | "confirmation";
 
 const otherAccounts = ["links", "test", "trust", "confirmation"] as const;
-const nothing = [] as const;
+const nothing = <Name extends string>(...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, []])) as unknown as Readonly<Record<Name, readonly []>>;
 
 /** Does not compile if a column of the connection is missing: a new one must say what it decides. */
 const endedBy = {
@@ -26,35 +27,18 @@ const endedBy = {
   ruleClaim: ["confirmation"],
   ruleField: ["confirmation"],
   normalisations: ["confirmation"],
+  ...nothing("name", "id", "schoolId", "profile"),
   // The client stays the same, and the provider checks its new secret.
-  clientSecret: nothing,
+  ...nothing("clientSecret"),
   // Fewer or more people, but nobody as another person.
-  groupIds: nothing,
+  ...nothing("groupIds"),
   // A set-up link cannot change these.
-  createsGuests: nothing,
-  confirmedForStaff: nothing,
-  trustedForSecondFactor: nothing,
-  name: nothing,
-  id: nothing,
-  schoolId: nothing,
-  profile: nothing,
+  ...nothing("createsGuests", "confirmedForStaff", "trustedForSecondFactor"),
   // What the issuer says at its own address, where the secret goes to no other host (`contact.ts`).
-  metadata: nothing,
-  keys: nothing,
-  metadataReadAt: nothing,
-  keysReadAt: nothing,
-  refreshAt: nothing,
+  ...nothing("metadata", "keys", "metadataReadAt", "keysReadAt", "refreshAt"),
   // None of these decides who signs in.
-  endsUpstreamSession: nothing,
-  secretExpiresAt: nothing,
-  state: nothing,
-  testedAt: nothing,
-  lastSuccessAt: nothing,
-  failingSince: nothing,
-  lastFailure: nothing,
-  lastFailureAt: nothing,
-  createdAt: nothing,
-  updatedAt: nothing,
+  ...nothing("endsUpstreamSession", "secretExpiresAt", "state", "testedAt", "lastSuccessAt", "failingSince"),
+  ...nothing("lastFailure", "lastFailureAt", "createdAt", "updatedAt"),
 } as const satisfies Record<keyof Prisma.UpstreamConnectionModel, readonly Ended[]>;
 
 type Column = keyof typeof endedBy;

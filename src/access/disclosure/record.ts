@@ -3,8 +3,7 @@ import { addDays, type Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/database/db.ts";
 import { columnNames, exists, insert, join, makeRun, sql, table, update } from "../../platform/database/sql.ts";
 import type { Sql, Value } from "../../platform/database/sql.ts";
-import { workInBatches } from "../../platform/jobs/batches.ts";
-import type { WorkerJob } from "../../platform/jobs/worker.ts";
+import { makeSweep } from "../../platform/jobs/batches.ts";
 import type { ClientId } from "../token.ts";
 
 // A row is written only where an app begins or ceases to be able to read a person, or the way changes. A person who
@@ -193,12 +192,10 @@ const removeWithheld = makeRun<Batch>("access.sweepWithheldPeriods")`
 type SweepDeps = { db: Db; clock: Clock; recordDays: number };
 
 /** Removes what apps could read, a time after they no longer could. */
-export const makeDisclosureSweep = ({ db, clock, recordDays }: SweepDeps): WorkerJob => ({
-  name: "access.sweepDisclosures",
-  everySeconds: 3600,
-  async run(signal) {
-    const before = addDays(clock(), -recordDays);
-    for (const remove of [removePeriods, removeRegistrations, removeWithheld])
-      await workInBatches(signal, (batch) => remove(db.pool, { before, batch }));
-  },
-});
+export const makeDisclosureSweep = ({ db, clock, recordDays }: SweepDeps) =>
+  makeSweep(
+    { name: "access.sweepDisclosures", clock },
+    ...[removePeriods, removeRegistrations, removeWithheld].map(
+      (remove) => (now: Date, batch: number) => remove(db.pool, { before: addDays(now, -recordDays), batch }),
+    ),
+  );

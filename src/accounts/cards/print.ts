@@ -1,9 +1,8 @@
-import { workInBatches } from "../../platform/jobs/batches.ts";
+import { makeSweep } from "../../platform/jobs/batches.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { makeUuid } from "../../platform/crypto/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../../platform/crypto/seal.ts";
-import type { WorkerJob } from "../../platform/jobs/worker.ts";
 
 const keptSeconds = 600;
 const revokedDays = 90;
@@ -43,20 +42,14 @@ export async function takePrint<T>(
 }
 
 /** Deletes expired prints, cards that were revoked long ago, and the class lists of lessons that are over. */
-export const makeCardSweep = ({ db, clock }: { db: RecordStore; clock: () => Date }): WorkerJob => ({
-  name: "sign-on.sweepCards",
-  everySeconds: 60,
-  async run(signal) {
-    const now = clock().getTime();
-    const createdAt = { lt: new Date(now - keptSeconds * 1000) };
-    const revokedAt = { lt: new Date(now - revokedDays * 86_400_000) };
-    const endsAt = { lt: new Date(now) };
-    const { cardPrint, loginCard, classList } = db.prisma;
-    for (const deleteSome of [
-      (limit: number) => cardPrint.deleteMany({ where: { createdAt }, limit }),
-      (limit: number) => loginCard.deleteMany({ where: { revokedAt }, limit }),
-      (limit: number) => classList.deleteMany({ where: { endsAt }, limit }),
-    ])
-      await workInBatches(signal, async (limit) => (await deleteSome(limit)).count);
-  },
-});
+export function makeCardSweep({ db, clock }: { db: RecordStore; clock: () => Date }) {
+  const before = (now: Date, seconds: number) => ({ lt: new Date(now.getTime() - seconds * 1000) });
+  return makeSweep(
+    { name: "sign-on.sweepCards", clock, everySeconds: 60 },
+    async (now, limit) =>
+      (await db.prisma.cardPrint.deleteMany({ where: { createdAt: before(now, keptSeconds) }, limit })).count,
+    async (now, limit) =>
+      (await db.prisma.loginCard.deleteMany({ where: { revokedAt: before(now, revokedDays * 86_400) }, limit })).count,
+    async (now, limit) => (await db.prisma.classList.deleteMany({ where: { endsAt: before(now, 0) }, limit })).count,
+  );
+}

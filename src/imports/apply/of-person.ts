@@ -1,9 +1,8 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { workInBatches } from "../../platform/jobs/batches.ts";
+import { makeSweep } from "../../platform/jobs/batches.ts";
 import { addDays, type Clock } from "../../platform/clock.ts";
 import type { Db, RecordStore } from "../../platform/database/db.ts";
-import { insert, run, sql, statement, table, newId } from "../../platform/database/sql.ts";
-import type { WorkerJob } from "../../platform/jobs/worker.ts";
+import { insert, makeRun, sql, statement, table, newId } from "../../platform/database/sql.ts";
 import type { ImportId, SchoolPart } from "../state/record.ts";
 import { g, planned, importMembership, m, p, plannedGroup, plannedMembership } from "../difference/tables.ts";
 
@@ -107,17 +106,13 @@ async function findCreation({ prisma }: RecordStore, id: PersonId, ofSchools: ob
 
 const [oldest, gone] = [table("personImport", "oldest"), table("personImport", "gone")];
 
-const deleteOldest = statement<{ before: Date; batch: number }>()`
+const deleteOldest = makeRun<{ before: Date; batch: number }>()`
   DELETE FROM ${gone} WHERE ${gone.at} < ${"before"} AND ${gone.id} = ANY (ARRAY(
     SELECT ${oldest.id} FROM ${oldest} ORDER BY ${oldest.id} LIMIT ${"batch"}))`;
 
 type SweepDeps = { db: Db; clock: Clock; auditDays: number };
 
-export const makePersonImportSweep = ({ db, clock, auditDays }: SweepDeps): WorkerJob => ({
-  name: "imports.sweepOfPeople",
-  everySeconds: 3600,
-  async run(signal) {
-    const before = addDays(clock(), -auditDays);
-    await workInBatches(signal, (batch) => run(db.pool, deleteOldest, { before, batch }));
-  },
-});
+export const makePersonImportSweep = ({ db, clock, auditDays }: SweepDeps) =>
+  makeSweep({ name: "imports.sweepOfPeople", clock }, (now, batch) =>
+    deleteOldest(db.pool, { before: addDays(now, -auditDays), batch }),
+  );

@@ -1,3 +1,6 @@
+import type { Clock } from "../clock.ts";
+import type { WorkerJob } from "./worker.ts";
+
 /** Removing this many rows takes less than a second, which keeps locks short. */
 export const sweepBatch = 5000;
 
@@ -11,3 +14,19 @@ export async function workInBatches(
   for (let last = batch; last >= batch && !signal.aborted; done += last) last = await workOn(batch);
   return done;
 }
+
+/** Removes at most `batch` rows, and returns how many. */
+type Remove = (now: Date, batch: number) => Promise<number>;
+
+/** Makes a job that removes what is no longer kept. */
+export const makeSweep = (
+  { name, clock, everySeconds = 3600 }: { name: string; clock: Clock; everySeconds?: number },
+  ...removals: readonly Remove[]
+): WorkerJob => ({
+  name,
+  everySeconds,
+  async run(signal) {
+    const now = clock();
+    for (const remove of removals) await workInBatches(signal, (batch) => remove(now, batch));
+  },
+});
