@@ -25,7 +25,7 @@ export async function findLogin({ prisma }: RecordStore, personId: PersonId, now
 export type UserName = { username: string; hasPassword: boolean };
 
 export async function listUserNames(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   personIds: readonly PersonId[],
 ): Promise<ReadonlyMap<PersonId, UserName>> {
   const where = { personId: { in: [...personIds] } };

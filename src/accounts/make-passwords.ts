@@ -17,7 +17,7 @@ export type MadeLogin = { personId: PersonId; name: PersonName | null; username:
 
 const mostPeople = 3_000;
 
-async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: PasswordsFor): Promise<PersonId[]> {
+async function listCandidates({ prisma }: RecordStore, asked: PasswordsFor): Promise<PersonId[]> {
   const { schoolId, onlyMissing } = asked;
   const isStudent = { role: "STUDENT" as const };
   const inGroup = "groupId" in asked && { memberships: { some: { groupId: asked.groupId, ...isStudent } } };

@@ -1,6 +1,6 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { Transaction } from "../platform/database/db.ts";
+import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { recordAtHome } from "./record-at-home.ts";
 
@@ -26,10 +26,7 @@ export async function requestPasswordIn(
   await recordAtHome(tx, { ...line, detail: { by: schoolId } });
 }
 
-export async function closePasswordRequests(
-  { prisma }: Pick<Transaction, "prisma">,
-  personIds: readonly PersonId[],
-): Promise<number> {
+export async function closePasswordRequests({ prisma }: RecordStore, personIds: readonly PersonId[]): Promise<number> {
   const { count } = await prisma.passwordRequest.deleteMany({ where: { personId: { in: [...personIds] } } });
   return count;
 }

@@ -16,10 +16,7 @@ const levelsWithWords = new Set(["GRUNDSCHULE", "FOERDERSCHULE"]);
 const longestHelpText = 500;
 
 /** Returns the defaults of its level for a school without settings. */
-export async function findSignInSettings(
-  { prisma }: Pick<RecordStore, "prisma">,
-  schoolId: SchoolId,
-): Promise<SignInSettings | null> {
+export async function findSignInSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<SignInSettings | null> {
   const school = await prisma.school.findUnique({
     where: { id: schoolId },
     select: { schoolingLevel: true, signIn: { omit: { schoolId: true } } },
@@ -28,7 +25,7 @@ export async function findSignInSettings(
 }
 
 /** As `findSignInSettings`. Errors: not_found school_not_found. */
-export async function getSignInSettings(db: Pick<RecordStore, "prisma">, schoolId: SchoolId): Promise<SignInSettings> {
+export async function getSignInSettings(db: RecordStore, schoolId: SchoolId): Promise<SignInSettings> {
   const settings = await findSignInSettings(db, schoolId);
   if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
   return settings;
@@ -52,7 +49,7 @@ const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({
 const settingsAtNoSchool: SignInSettings = { ...defaultsOf(null), mustChangePassword: true };
 
 export async function findSignInSettingsOf(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   personId: PersonId,
 ): Promise<SignInSettings | null> {
   const person = await prisma.person.findUnique({ where: { id: personId }, select: { homeSchoolId: true } });

@@ -47,7 +47,7 @@ const mostNamed = 10;
  * to name. Without `groupIds`, the groups are their classes.
  */
 export async function describeAct(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   { schoolId, people, groupIds: named }: Act,
 ): Promise<{ count: number; groupIds?: readonly string[] }> {
   const groupIds = named ?? (await listClasses(prisma, { schoolId, people }));

@@ -83,7 +83,7 @@ const filterOf = ({ schoolIds, personId, isOpen, after }: Omit<Listing, "limit" 
 });
 
 export async function listDataRequests(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   { limit, now, byDueDay = false, ...filter }: Listing,
 ): Promise<DataRequest[]> {
   const newest = { id: "desc" } as const;
@@ -94,7 +94,7 @@ export async function listDataRequests(
 
 /** The open requests of these schools, and those of them that are overdue. */
 export async function countDataRequests(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   { schoolIds, now }: { schoolIds: readonly SchoolId[]; now: Date },
 ): Promise<{ count: number; overdue: number }> {
   const where = filterOf({ schoolIds, isOpen: true });

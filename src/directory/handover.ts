@@ -96,7 +96,7 @@ export async function getHandover({ prisma }: RecordStore, id: HandoverId, now: 
 
 /** The hand-overs from a school and to it, newest first. */
 export async function listHandovers(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   { schoolId, limit, after, now }: { schoolId: SchoolId; limit: number; after?: string | undefined; now: Date },
 ): Promise<Handover[]> {
   const handovers = await prisma.handover.findMany({
@@ -111,7 +111,7 @@ export async function listHandovers(
 
 /** The offers that wait for an answer of these schools. */
 export async function listOpenHandovers(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   { schoolIds, limit, now }: { schoolIds: readonly SchoolId[]; limit: number; now: Date },
 ): Promise<{ count: number; first: Handover[] }> {
   const where = { toSchoolId: { in: [...schoolIds] }, state: "OFFERED", expiresAt: { gt: now } };

@@ -41,7 +41,7 @@ export async function getMerger(
 
 /** The mergers of a school into another one, and of others into it, newest first. */
 export async function listMergers(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   { schoolId, limit, after, now }: { schoolId: SchoolId; limit: number; after?: string | undefined; now: Date },
 ): Promise<Merger[]> {
   const mergers = await prisma.schoolMerger.findMany({

@@ -126,7 +126,7 @@ export async function withProposal<T>(
 
 /** The schools of a state by name, from the one after `after`. */
 export async function listSchoolsOfState(
-  { prisma }: Pick<Transaction, "prisma">,
+  { prisma }: RecordStore,
   state: string,
   { limit, after }: { limit: number; after: string | undefined },
 ): Promise<SchoolId[]> {

@@ -29,7 +29,7 @@ type Caller = { mine: readonly Covered[]; now: Date };
  * Errors: forbidden role_forbids.
  */
 export async function refuseHigherHolder(
-  db: Pick<RecordStore, "prisma">,
+  db: RecordStore,
   { holder, mine, now }: Caller & { holder: RoleHolder },
 ): Promise<void> {
   const higher = await listHigherRoles(db, holder, { mine, now });
@@ -42,13 +42,13 @@ export async function refuseHigherHolder(
 }
 
 const listHigherRoles = async (
-  db: Pick<RecordStore, "prisma">,
+  db: RecordStore,
   ofHolders: Prisma.StaffRoleWhereInput,
   { mine, now }: Caller,
 ): Promise<StaffRole[]> => (await listRolesHeld(db, ofHolders, now)).filter((role) => !cover(mine, role));
 
 async function worksForAnybody(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   holder: RoleHolder,
   mine: readonly Covered[],
 ): Promise<boolean> {
@@ -58,7 +58,7 @@ async function worksForAnybody(
 }
 
 export async function listHigherHolders(
-  db: Pick<RecordStore, "prisma">,
+  db: RecordStore,
   { personIds, ...caller }: Caller & { personIds: readonly PersonId[] },
 ): Promise<ReadonlySet<PersonId>> {
   const higher = await listHigherRoles(db, { personId: { in: [...personIds] } }, caller);

@@ -55,7 +55,7 @@ export function presentRole({ id, personId, clientId, schools, apps, ...rest }: 
 
 /** The roles that the condition selects and that have not ended, by name. */
 export async function listRolesHeld(
-  { prisma }: Pick<RecordStore, "prisma">,
+  { prisma }: RecordStore,
   where: Prisma.StaffRoleWhereInput,
   now: Date,
 ): Promise<StaffRole[]> {

@@ -1,20 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import fs from "node:fs";
 import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -28,14 +13,14 @@ export const sharedState = "/var/lib/schultor";
 
 export function findCluster(dataDir: string): Cluster | null {
   const link = join(dataDir, "postgres");
-  if (!lstatSync(link, { throwIfNoEntry: false })) return null;
-  if (!existsSync(link)) {
+  if (!fs.lstatSync(link, { throwIfNoEntry: false })) return null;
+  if (!fs.existsSync(link)) {
     throw new DatabaseStartError(
       `${link} points to a folder that is gone. Bring that folder back, or delete the link to start with an empty database.`,
     );
   }
-  const folder = realpathSync(link);
-  const { uid, gid } = statSync(folder);
+  const folder = fs.realpathSync(link);
+  const { uid, gid } = fs.statSync(folder);
   const self = process.getuid?.();
   if (self !== 0 && self !== uid)
     throw new DatabaseStartError(
@@ -59,17 +44,17 @@ export async function makeCluster(
   const place = canEnter(user, dataDir) ? dataDir : makeOpenPlace(dataDir);
   const folder = join(place, "postgres");
   removeUnfinished(place);
-  const unfinished = mkdtempSync(join(place, unfinishedName));
-  if (user) chownSync(unfinished, user.uid, user.gid);
+  const unfinished = fs.mkdtempSync(join(place, unfinishedName));
+  if (user) fs.chownSync(unfinished, user.uid, user.gid);
   try {
     await fill(unfinished);
   } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
+    fs.rmSync(unfinished, { recursive: true, force: true });
     throw error;
   }
   giveTo(user, unfinished);
-  renameSync(unfinished, folder);
-  if (place !== dataDir) symlinkSync(folder, join(dataDir, "postgres"));
+  fs.renameSync(unfinished, folder);
+  if (place !== dataDir) fs.symlinkSync(folder, join(dataDir, "postgres"));
   return { folder, user };
 }
 
@@ -81,8 +66,8 @@ export function writeAccessRules({ folder, user }: Cluster): void {
   };
   for (const [name, content] of Object.entries(rules)) {
     const file = join(folder, name);
-    writeFileSync(file, content, { mode: 0o600 });
-    if (user) chownSync(file, user.uid, user.gid);
+    fs.writeFileSync(file, content, { mode: 0o600 });
+    if (user) fs.chownSync(file, user.uid, user.gid);
   }
 }
 
@@ -93,7 +78,7 @@ export const urlOf = (database: string, socketFolder: string): string =>
 
 export function checkVersion({ folder }: Cluster, binariesVersion: string): void {
   const file = join(folder, "PG_VERSION");
-  const present = existsSync(file) ? readFileSync(file, "utf8").trim() : null;
+  const present = fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim() : null;
   if (present === null)
     throw new DatabaseStartError(
       `${folder} is damaged: it has no PG_VERSION. Restore it from a backup, or move it away to start with an empty database.`,
@@ -109,9 +94,9 @@ export function checkVersion({ folder }: Cluster, binariesVersion: string): void
 const unfinishedName = "postgres.unfinished-";
 
 function removeUnfinished(place: string): void {
-  for (const name of readdirSync(place).filter((entry) => entry.startsWith(unfinishedName))) {
+  for (const name of fs.readdirSync(place).filter((entry) => entry.startsWith(unfinishedName))) {
     try {
-      rmSync(join(place, name), { recursive: true, force: true });
+      fs.rmSync(join(place, name), { recursive: true, force: true });
     } catch {
       // The next start tries again.
     }
@@ -119,10 +104,10 @@ function removeUnfinished(place: string): void {
 }
 
 function makeOpenPlace(dataDir: string): string {
-  mkdirSync(sharedState, { recursive: true });
-  chmodSync(sharedState, 0o711);
-  const place = mkdtempSync(join(sharedState, `${basename(dirname(dataDir)).replace(/[^A-Za-z0-9-]/g, "")}-`));
-  chmodSync(place, 0o711);
+  fs.mkdirSync(sharedState, { recursive: true });
+  fs.chmodSync(sharedState, 0o711);
+  const place = fs.mkdtempSync(join(sharedState, `${basename(dirname(dataDir)).replace(/[^A-Za-z0-9-]/g, "")}-`));
+  fs.chmodSync(place, 0o711);
   return place;
 }
 
@@ -188,7 +173,7 @@ export function takeOver(
 ): Cluster {
   if (user === null || user.uid === before?.uid) return { folder, user: before };
   giveTo(user, folder);
-  chownSync(folder, user.uid, user.gid);
+  fs.chownSync(folder, user.uid, user.gid);
   say(`The files in ${folder} belong to the database's own account now.`);
   return { folder, user };
 }

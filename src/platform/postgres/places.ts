@@ -1,15 +1,4 @@
-import {
-  constants,
-  existsSync,
-  lstatSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import fs from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { findCluster, sharedState } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
@@ -23,37 +12,38 @@ const note = "data-dir";
 
 /** Records beside an outside cluster which DATA_DIR it belongs to, in case the link in DATA_DIR is deleted. */
 export function noteDataDir(folder: string, dataDir: string): void {
-  if (dirname(folder) !== dataDir) writeFileSync(join(dirname(folder), note), dataDir, { mode: 0o600 });
+  if (dirname(folder) !== dataDir) fs.writeFileSync(join(dirname(folder), note), dataDir, { mode: 0o600 });
 }
 
 export function findPlace(dataDir: string): DatabasePlace | null {
   const link = join(resolve(dataDir), "postgres");
-  if (!existsSync(link)) return null;
-  const folder = realpathSync(link);
-  return { folder, dataDir: realpathSync(resolve(dataDir)), ownerUid: statSync(folder).uid, isInUse: true };
+  if (!fs.existsSync(link)) return null;
+  const folder = fs.realpathSync(link);
+  return { folder, dataDir: fs.realpathSync(resolve(dataDir)), ownerUid: fs.statSync(folder).uid, isInUse: true };
 }
 
 /** Null if this user may not list them. A database that no DATA_DIR links to is not in use. */
 export function listOutsidePlaces(state = sharedState): DatabasePlace[] | null {
-  if (!existsSync(state)) return [];
-  if (!isAccessible(state, constants.R_OK)) return null;
-  return readdirSync(state)
+  if (!fs.existsSync(state)) return [];
+  if (!isAccessible(state, fs.constants.R_OK)) return null;
+  return fs
+    .readdirSync(state)
     .map((name) => join(state, name, "postgres"))
-    .filter((folder) => existsSync(folder))
+    .filter((folder) => fs.existsSync(folder))
     .map((folder) => {
       const noted = join(dirname(folder), note);
-      const dataDir = existsSync(noted) ? readFileSync(noted, "utf8") : null;
+      const dataDir = fs.existsSync(noted) ? fs.readFileSync(noted, "utf8") : null;
       return {
         folder,
         dataDir,
-        ownerUid: statSync(folder).uid,
+        ownerUid: fs.statSync(folder).uid,
         isInUse: dataDir !== null && findPlace(dataDir)?.folder === folder,
       };
     });
 }
 
 export async function removeDatabase(url: string): Promise<string> {
-  const dataDir = realpathSync(resolve(url));
+  const dataDir = fs.realpathSync(resolve(url));
   const cluster = findCluster(dataDir);
   if (cluster === null) throw new DatabaseStartError(`There is no database in ${dataDir}.`);
   const isOutside = dirname(cluster.folder) !== dataDir;
@@ -61,9 +51,9 @@ export async function removeDatabase(url: string): Promise<string> {
   try {
     await clearLeftovers(cluster);
     const link = join(dataDir, "postgres");
-    if (lstatSync(link).isSymbolicLink()) unlinkSync(link);
-    rmSync(isOutside ? dirname(cluster.folder) : cluster.folder, { recursive: true });
-    for (const log of ["postgres.log", "postgres.log.1"]) rmSync(join(dataDir, log), { force: true });
+    if (fs.lstatSync(link).isSymbolicLink()) fs.unlinkSync(link);
+    fs.rmSync(isOutside ? dirname(cluster.folder) : cluster.folder, { recursive: true });
+    for (const log of ["postgres.log", "postgres.log.1"]) fs.rmSync(join(dataDir, log), { force: true });
     return cluster.folder;
   } finally {
     for (const lock of locks) lock.release();
@@ -85,7 +75,7 @@ export async function removeOutsidePlace(folder: string, state = sharedState): P
   const lock = lockFolder(dirname(place.folder));
   try {
     await clearLeftovers({ folder: place.folder, user: null });
-    rmSync(dirname(place.folder), { recursive: true });
+    fs.rmSync(dirname(place.folder), { recursive: true });
     return place.folder;
   } finally {
     lock.release();

@@ -1,6 +1,6 @@
 import { schoolsOf, withheldItems, type ClientId, type ScopeName, type WithheldItem } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import type { Transaction } from "../../platform/database/db.ts";
+import type { RecordStore } from "../../platform/database/db.ts";
 import { arrayOf, columnNames, insert, makeFind, makeRun, sql, table } from "../../platform/database/sql.ts";
 import type { Queryable, Sql } from "../../platform/database/sql.ts";
 
@@ -39,7 +39,7 @@ export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Prom
 
 /** Adds to what was allowed before; a denial is not remembered. */
 export async function rememberConsent(
-  { prisma }: Pick<Transaction, "prisma">,
+  { prisma }: RecordStore,
   { clientId, personId, scopes, at }: Pair & { scopes: ScopeName[]; at: Date },
 ): Promise<void> {
   const where = { personId_clientId: { personId, clientId } };

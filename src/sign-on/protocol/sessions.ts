@@ -2,7 +2,7 @@ import type { AdapterPayload } from "oidc-provider";
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
-import type { Db, Transaction } from "../../platform/database/db.ts";
+import type { Db, RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { fields, makeFind, makeRun, sql, table } from "../../platform/database/sql.ts";
 import type { Sql } from "../../platform/database/sql.ts";
@@ -118,10 +118,7 @@ export async function endSessionIn(
 
 export type ConsentOfPerson = { clientId: ClientId; appName: string; scopes: string[]; grantedAt: Date };
 
-export async function listConsents(
-  { prisma }: Pick<Transaction, "prisma">,
-  personId: PersonId,
-): Promise<ConsentOfPerson[]> {
+export async function listConsents({ prisma }: RecordStore, personId: PersonId): Promise<ConsentOfPerson[]> {
   const consents = await prisma.consent.findMany({
     where: { personId },
     select: { clientId: true, scopes: true, grantedAt: true, app: { select: { name: true } } },
@@ -156,10 +153,7 @@ export async function withdrawConsentIn(
 }
 
 /** The school that the person chose for each app. */
-export async function listChosenSchools(
-  { prisma }: Pick<Transaction, "prisma">,
-  personId: PersonId,
-): Promise<Map<string, string>> {
+export async function listChosenSchools({ prisma }: RecordStore, personId: PersonId): Promise<Map<string, string>> {
   const choices = await prisma.schoolChoice.findMany({
     where: { personId },
     select: { clientId: true, schoolId: true },
