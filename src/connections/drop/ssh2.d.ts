@@ -1,7 +1,7 @@
-/** What is used of ssh2, which comes without types: the server, and the client in tests. */
+/** What is used of ssh2, which comes without types; test/support/ssh2-client.d.ts has what tests use besides. */
 declare module "ssh2" {
   import type { EventEmitter } from "node:events";
-  import type { Duplex, Writable } from "node:stream";
+  import type { Duplex } from "node:stream";
 
   type Algorithms = Partial<Record<"kex" | "serverHostKey" | "cipher" | "hmac" | "compress", readonly string[]>>;
   type Attributes = { mode: number; uid: number; gid: number; size: number; atime: number; mtime: number };
@@ -50,40 +50,14 @@ declare module "ssh2" {
     verify(data: Buffer, signature: Buffer, hash?: string): boolean | Error;
   }
 
-  type Done = (error: Error | undefined) => void;
-  class Client extends EventEmitter {
-    connect(config: {
-      host: string;
-      port: number;
-      username?: string;
-      privateKey?: string;
-      password?: string;
-      hostHash?: string;
-      hostVerifier?: (hash: string) => boolean;
-      algorithms?: Algorithms;
-    }): this;
-    setNoDelay(): this;
-    end(): this;
-    sftp(done: (error: Error | undefined, sftp: SftpClient) => void): this;
-    shell(done: Done): this;
-    exec(command: string, done: Done): this;
-    subsys(name: string, done: Done): this;
-    forwardIn(address: string, port: number, done: Done): this;
-    forwardOut(from: string, fromPort: number, to: string, toPort: number, done: Done): this;
-    openssh_forwardOutStreamLocal(path: string, done: Done): this;
+  export interface Utils {
+    parseKey(text: string): ParsedKey | Error;
   }
-  interface SftpClient extends EventEmitter {
-    createWriteStream(path: string): Writable;
-  }
-
-  const ssh2: {
+  export interface Library {
     Server: typeof Server;
-    Client: typeof Client;
-    utils: {
-      parseKey(text: string): ParsedKey | Error;
-      generateKeyPairSync(type: "ed25519" | "rsa", options?: { bits: number }): { private: string; public: string };
-    };
-  };
+    utils: Utils;
+  }
+  const ssh2: Library;
   export default ssh2;
-  export { AuthContext, Client, Connection, SftpClient, SftpServer };
+  export { AuthContext, Connection, SftpServer };
 }
