@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { loadDocument, makeAnswerCheck } from "../../src/platform/http/index.ts";
-import { makeRequestCheck, type ParameterError } from "../../src/platform/http/validation.ts";
+import { makeRequestValidator } from "../../src/platform/http/validator-library.ts";
 import { makeLog, silentLog } from "../../src/platform/telemetry/log.ts";
 import { readContract } from "../../src/sign-on/protocol/contract.ts";
 import { serve } from "../support/serve.ts";
@@ -174,29 +174,30 @@ const schemaOf = ({ components }: typeof document, name: string) =>
 const scopesOf = ({ components }: typeof document) =>
   components.securitySchemes!["userContext"]!.flows!["authorizationCode"]!.scopes!;
 
-test("the check of an operation reads its parameters and refuses a wrong one by name", () => {
+test("the library validates one operation alone, reads its parameters and refuses a wrong one by name", () => {
   const probe = { openapi: "3.0.3", info: { title: "Probe", version: "1" }, paths: {}, components: {} };
   const parameters = [
     { name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } },
     { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 9 } },
   ];
   const operation = { operationId: "probe", parameters, responses: {} };
-  const check = makeRequestCheck(probe)({ path: "/probe/{id}", operation });
+  const validate = makeRequestValidator(probe)({ path: "/probe/{id}", operation });
   const ask = (query: Record<string, string>, id: string) => {
-    const req = { url: `/probe/${id}?${new URLSearchParams(query).toString()}`, params: { id }, query };
-    check(req as never, {} as never, () => undefined);
+    const originalUrl = `/probe/${id}?${new URLSearchParams(query).toString()}`;
+    const req = { method: "GET", path: "/probe", originalUrl, headers: {}, params: { id }, query };
+    validate(req as never, {} as never);
     return req.query;
   };
   const refusal = (query: Record<string, string>, id: string) => {
     try {
       return ask(query, id);
     } catch (error) {
-      const { status, message } = error as ParameterError;
-      return `${status} ${message}`;
+      const { status, path, errors } = error as { status: number; path?: string; errors?: { path: string }[] };
+      return `${status} ${errors?.[0]?.path ?? path ?? ""}`;
     }
   };
   const id = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
   expect(ask({ limit: "7" }, id)).toEqual({ limit: 7 });
-  expect(refusal({}, "7")).toMatch(/^400 The path parameter id /);
-  expect(refusal({ limit: "10" }, id)).toMatch(/^400 The query parameter limit /);
+  expect(refusal({}, "7")).toMatch(/^400 \/params\/id/);
+  expect(refusal({ limit: "10" }, id)).toMatch(/^400 \/query\/limit/);
 });

@@ -5,7 +5,7 @@ import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
 import { Upload } from "./upload.ts";
 import { oneOf } from "./validation.ts";
 import { makeSchemaChecks, type Fault } from "./schema-checks.ts";
-import type { Place } from "./validation.ts";
+import type { Place } from "./validator-library.ts";
 
 const jsonType = "application/json";
 const fileType = "application/octet-stream";

@@ -15,7 +15,7 @@ export type Schema = {
   required?: string[];
   [keyword: `x-${string}`]: unknown;
 };
-export type Parameter = { name: string; in: string; required?: boolean; allowReserved?: boolean; schema?: Schema };
+export type Parameter = { name: string; in: string; required?: boolean; schema?: Schema };
 type Content = Record<string, { schema?: Schema | Reference }>;
 type Header = { required?: boolean; schema?: Schema };
 export type Answer = { headers?: Record<string, Header | Reference>; content?: Content };

@@ -15,7 +15,7 @@ export type Check = (value: unknown) => Fault[] | null;
 type SchemaChecks = Record<"text" | "json" | "everyFault", (schema: object) => Check>;
 
 /** The formats of ajv take the 31st day of every month, and a 70th minute. */
-const formats = {
+export const formats = {
   uuid: { type: "string", validate: uuidPattern },
   date: { type: "string", validate: isDay },
   "date-time": { type: "string", validate: isInstant },
@@ -74,7 +74,7 @@ const pointToComponents = <T extends object>(schema: T): T =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', `"${componentBase}`)) as T;
 
 /** Without examples, because a validator takes an `id` in them for a schema id. */
-function withoutExamples<T extends object>(part: object): T {
+export function withoutExamples<T extends object>(part: object): T {
   return JSON.parse(
     JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
   ) as T;

@@ -1,68 +1,77 @@
 import { TemporaryFile } from "../temporary-files.ts";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import { readImage } from "../images/image.ts";
 import { resolve, type OpenApiDocument, type Operation, type Parameter, type Schema } from "./document.ts";
-import { makeSchemaChecks, type Check } from "./schema-checks.ts";
+import { makeSchemaChecks } from "./schema-checks.ts";
+import { makeRequestValidator, type Place } from "./validator-library.ts";
 
-export type Place = { path: string; operation: Operation };
-
-type Described = Parameter & { schema: Schema; check: Check };
-
-const places = ["query", "header", "path"] as const;
-
-/** Checks parameters against the contract, and makes `req.query` what its schemas describe. Errors: ParameterError. */
 export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
-  const { text } = makeSchemaChecks(document);
-  return ({ operation }) => {
-    const all = (operation.parameters ?? []).map((parameter): Described => {
-      const { schema: described = {}, ...rest } = resolve(document, parameter);
-      const schema = resolve(document, described);
-      return { ...rest, schema, check: text(schema) };
+  const makeValidator = makeRequestValidator(document);
+  const schemas = makeSchemaChecks(document);
+  return (place) => {
+    const { operation } = place;
+    const { requestBody: _body, ...withoutBody } = operation;
+    const validate = makeValidator({ ...place, operation: withoutBody });
+    const parameters = (operation.parameters ?? []).map((parameter) => {
+      const { schema = {}, ...described } = resolve(document, parameter);
+      return { ...described, schema: resolve(document, schema) };
     });
-    const sorted = places.flatMap((place) => all.filter((parameter) => parameter.in === place));
     const queries = new Map(
-      all.flatMap((parameter) => (parameter.in === "query" ? [[parameter.name, parameter]] : [])),
+      parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]),
     );
-    return (req, _res, next) => {
-      const sent = readQuery(req.url, queries);
-      const query: Record<string, unknown> = {};
-      for (const parameter of sorted) {
-        const { name, in: place, required, schema, check } = parameter;
-        const value = place === "query" ? sent.get(name) : place === "path" ? req.params[name] : req.get(name);
-        if (value === undefined && required === true) throw wrongParameter(parameter);
-        const read = value === undefined ? schema.default : readValue(schema, String(value));
-        const isWrong = value !== undefined && (read === undefined || check(read) !== null);
-        if (isWrong) throw wrongParameter(parameter, place === "header" ? undefined : value);
-        if (place === "query" && read !== undefined) query[name] = read;
+    const inPath = parameters
+      .filter((parameter) => parameter.in === "path")
+      .map((parameter) => ({ parameter, check: schemas.text(parameter.schema ?? {}) }));
+    const isAllInPath = parameters.every(mayBeMissingOutsidePath);
+    const headers = parameters
+      .filter(({ in: where, name }) => where === "header" && name !== "If-None-Match")
+      .map(({ name }) => name.toLowerCase());
+    return (req, res, next) => {
+      // Fast path: most calls carry only ids.
+      if (isAllInPath && !req.url.includes("?") && headers.every((name) => req.headers[name] === undefined)) {
+        const wrong = inPath.find(({ parameter, check }) => check(req.params[parameter.name]) !== null);
+        if (wrong) throw wrongParameter(wrong.parameter, req.params[wrong.parameter.name]);
+        next();
+        return;
       }
-      Object.defineProperty(req, "query", { value: query, writable: true, enumerable: true, configurable: true });
+      checkNames(req, queries);
+      joinLists(req, parameters);
+      readBooleans(req, parameters);
+      checkValues(req, parameters);
+      // Otherwise a caller could fill the library's cache, which is keyed by type.
+      delete req.headers["content-type"];
+      try {
+        validate(req, res);
+      } catch (error) {
+        throw inOurWords(error, parameters, req);
+      }
       next();
     };
   };
 }
 
-/** Not all that JavaScript takes for a number, such as 1e2 or 0x10. */
-const numbers: Partial<Record<string, RegExp>> = {
-  integer: /^(0|-?[1-9]\d*)$/,
-  number: /^-?(0|[1-9]\d*)(\.\d+)?$/,
-};
+const mayBeMissingOutsidePath = ({ in: where, required, schema }: Parameter) =>
+  where === "path" || (required !== true && schema?.default === undefined);
 
-/** Also what clients of PHP and of Python send. */
-const booleans = new Map([
-  ...["true", "1", "True"].map((text) => [text, true] as const),
-  ...["false", "0", "False"].map((text) => [text, false] as const),
-]);
-
-/** Undefined for a text that is no value of the type. */
-function readValue({ type = "" }: Schema, text: string): unknown {
-  if (type === "boolean") return booleans.get(text);
-  if (type === "array") return text.split(",");
-  const spelling = numbers[type];
-  if (spelling === undefined) return text;
-  return spelling.test(text) ? Number(text) : undefined;
+function inOurWords(error: unknown, parameters: Parameter[], req: Request): unknown {
+  if (!(error instanceof Error && "status" in error && error.status === 400)) return error;
+  const details = error as { path?: string; errors?: { path: string }[] };
+  const [, place, name = ""] = (details.errors?.[0]?.path ?? details.path ?? "").split("/");
+  const at = places[place ?? ""] ?? "query";
+  const known = parameters.find(
+    (parameter) =>
+      parameter.in === at && (parameter.name === name || (at === "header" && isSameHeader(parameter, name))),
+  );
+  return known === undefined
+    ? unknownParameter(name)
+    : wrongParameter(known, known.in === "query" ? req.query[name] : undefined);
 }
+
+const places: Record<string, string> = { params: "path", headers: "header" };
+
+const isSameHeader = (parameter: Parameter, name: string) => parameter.name.toLowerCase() === name.toLowerCase();
 
 function wordsFor({ type, format, minimum, maximum, enum: values }: Schema, value: unknown): string {
   if (values !== undefined) return oneOf(values, value);
@@ -71,28 +80,21 @@ function wordsFor({ type, format, minimum, maximum, enum: values }: Schema, valu
   return type === "boolean" ? "true or false" : "as described";
 }
 
-// A comma separates the values of a list.
-const reserved = /[:/[\]@!$()*+;]/;
-
-/** The texts of a query. Some generators repeat the parameter of a list: its values are joined. */
-function readQuery(url: string, known: ReadonlyMap<string, Parameter>): Map<string, string> {
-  const texts = new Map<string, string>();
-  const at = url.indexOf("?");
-  for (const part of at === -1 ? [] : url.slice(at + 1).split("&")) {
-    const [written = "", ...rest] = part.split("=");
-    const name = decode(written);
-    const raw = rest.join("=");
-    const text = decode(raw);
-    if (part === "") continue;
+/** The library reads `name[x]` as part of `name` and fails on a list without `=`. */
+function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
+  const at = req.url.indexOf("?");
+  if (at === -1) return;
+  const seen = new Set<string>();
+  for (const part of req.url.slice(at + 1).split("&")) {
+    const name = decode((part.split("=", 1)[0] ?? "").replaceAll("+", " "));
+    decode(part);
+    if (name === "" && part === "") continue;
     const parameter = known.get(name);
     if (parameter === undefined) throw unknownParameter(name, [...known.keys()]);
-    const before = texts.get(name);
-    const isList = parameter.schema?.type === "array";
-    if (before !== undefined && !isList) throw repeatedParameter(name);
-    if (text === "" || (parameter.allowReserved !== true && reserved.test(raw))) throw wrongParameter(parameter, text);
-    texts.set(name, before === undefined ? text : `${before},${text}`);
+    if (isList(parameter) && !part.includes("=")) throw wrongParameter(parameter);
+    if (!isList(parameter) && seen.has(name)) throw repeatedParameter(name);
+    seen.add(name);
   }
-  return texts;
 }
 
 export class ParameterError extends AppError {
@@ -137,11 +139,52 @@ const repeatedParameter = (name: string) =>
 
 function decode(part: string): string {
   try {
-    const text = decodeURIComponent(part.replaceAll("+", " "));
+    const text = decodeURIComponent(part);
     if (!text.includes("\0")) return text;
   } catch {}
   throw new AppError("invalid", "invalid_request", "The address is not correctly percent-encoded.");
 }
+
+/** The library accepts everything that JavaScript takes for a number, such as 1e2 or 0x10. */
+const spellings: Record<string, RegExp> = {
+  integer: /^(0|-?[1-9]\d*)$/,
+  number: /^-?(0|[1-9]\d*)(\.\d+)?$/,
+  boolean: /^(true|false)$/,
+};
+
+function checkValues(req: Request, parameters: Parameter[]): void {
+  for (const parameter of parameters) {
+    const value = parameter.in === "query" ? req.query[parameter.name] : undefined;
+    const spelling = spellings[parameter.schema?.type ?? ""];
+    if (typeof value === "string" && spelling !== undefined && !spelling.test(value)) throw wrongParameter(parameter);
+  }
+}
+
+/** Some generators ignore `explode: false` and repeat the parameter; joins the values. */
+function joinLists(req: Request, parameters: Parameter[]): void {
+  for (const { name } of parameters.filter(isList)) {
+    const value = req.query[name];
+    if (Array.isArray(value)) setQuery(req, name, value.map(String).join(","));
+  }
+}
+
+/** What clients of PHP and of Python send. */
+const otherBooleans: Partial<Record<string, string>> = { 1: "true", 0: "false", True: "true", False: "false" };
+
+function readBooleans(req: Request, parameters: Parameter[]): void {
+  for (const { name, in: place, schema } of parameters) {
+    const value = place === "query" && schema?.type === "boolean" ? req.query[name] : undefined;
+    const read = typeof value === "string" ? otherBooleans[value] : undefined;
+    if (read !== undefined) setQuery(req, name, read);
+  }
+}
+
+function setQuery(req: Request, name: string, text: string): void {
+  const value = { ...req.query, [name]: text };
+  Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
+}
+
+const isList = (parameter: Parameter): boolean => parameter.in === "query" && parameter.schema?.type === "array";
 
 export type BodyCheck = (body: unknown, status?: number) => void;
 
