@@ -1,5 +1,4 @@
 import type { AppError } from "../platform/errors.ts";
-import { present } from "./present.ts";
 import {
   presentProblem,
   requestIdOf,
@@ -8,7 +7,7 @@ import {
   type RenderFailure,
 } from "../platform/http/index.ts";
 import { StaleRecord } from "./change.ts";
-import type { Schemas } from "./handler.ts";
+import { present, type Schemas } from "./handler.ts";
 
 /** The property that an error concerns, whatever operation it refuses. */
 const propertyOf: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@ import type { RosterConnectionId, RosterRuns } from "../connections/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { ImportId, ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Every } from "../platform/contract-types.ts";
 import type { PrismaDb, Transaction } from "../platform/database/db.ts";
 import type { HealthCheck } from "../platform/telemetry/health.ts";
 import type { OutboundPolicy } from "../platform/outbound/guarded-request.ts";
@@ -17,6 +18,7 @@ import type { RoleHolder, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { Upstream } from "../upstream/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { components, operations } from "../../generated/openapi/admin.ts";
+import shapes from "../../generated/openapi/admin-shapes.json" with { type: "json" };
 import type { Page } from "./page.ts";
 import type { SetUpCaller } from "./set-up.ts";
 import type { PersonReach } from "./whose-person.ts";
@@ -134,3 +136,39 @@ export type AdminHandler<Id extends OperationId> = (
   deps: AdminDeps,
   request: AdminRequest<Id>,
 ) => Promise<ChangeAnswer<operations[Id]["responses"]>>;
+
+/** The properties of each record of the contract, with the name of the record that they hold. */
+type Shapes = Readonly<Record<string, Readonly<Record<string, string | null>>>>;
+
+/** What becomes a value of the contract: with times as dates, and properties that the contract does not have. */
+type Within<T> = T extends string
+  ? string extends T
+    ? T | Date
+    : T
+  : T extends readonly (infer Item)[]
+    ? readonly Within<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: Within<T[Key]> | (object extends Pick<T, Key> ? undefined : never) }
+      : T;
+type Whole<T> = { [Key in keyof Every<T>]: Within<Every<T>[Key]> };
+
+/**
+ * Builds a record of the contract and the records in it: the properties that the contract names, without undefined
+ * values, and with times as ISO 8601 in UTC.
+ */
+export const present = <Name extends keyof Schemas>(
+  name: Name,
+  record: Whole<NonNullable<Schemas[Name]>>,
+): NonNullable<Schemas[Name]> => presentAs(name, record) as NonNullable<Schemas[Name]>;
+
+function presentAs(name: string | null, value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (name === null || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => presentAs(name, item));
+  const shape = (shapes as Shapes)[name]!;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([property, held]: [string, unknown]) =>
+      held === undefined || !Object.hasOwn(shape, property) ? [] : [[property, presentAs(shape[property]!, held)]],
+    ),
+  );
+}

@@ -2,8 +2,7 @@ import { personNameOf, type PersonRole } from "../directory/index.ts";
 import type { WrittenEvent } from "../events/index.ts";
 import type { Transaction } from "../platform/database/db.ts";
 import { makeFind, sql, table } from "../platform/database/sql.ts";
-import { present } from "./present.ts";
-import type { Schemas } from "./handler.ts";
+import { present, type Schemas } from "./handler.ts";
 
 export type ViewChange = Schemas["ViewChange"];
 

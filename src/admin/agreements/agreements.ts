@@ -9,12 +9,11 @@ import type {
   GrantKey,
   WithheldItem,
 } from "../../access/index.ts";
-import { present } from "../present.ts";
 import { storeOf, type Transaction, type RecordStore, type Store } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { etagOf } from "../../platform/http/index.ts";
 import { changeRecord, answerRecord, changeInDirectory, type ChangeRequest, type PreviewedRequest } from "../change.ts";
-import type { AdminDeps, AdminHandler, KeptAnswer, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type KeptAnswer, type Schemas } from "../handler.ts";
 import { reachesApp, reachesOwnApp } from "../reached.ts";
 import { findSchool, type SchoolId, type Change } from "../../directory/index.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";

@@ -1,10 +1,9 @@
 import { appNotFound, findApp, findPersonByAppId, type ClientId } from "../../access/index.ts";
-import { present } from "../present.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { innerOrigin, makeGate } from "../../platform/http/index.ts";
 import { answerShown, callerOf, countRecords } from "./app-views.ts";
-import type { AdminHandler } from "../handler.ts";
+import { present, type AdminHandler } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { reachesOwnApp } from "../reached.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";

@@ -1,7 +1,7 @@
 import * as access from "../../access/index.ts";
 import type { ClientId, ProfileUpdate } from "../../access/index.ts";
 import { cleanText } from "../../directory/index.ts";
-import { present } from "../present.ts";
+import { present } from "../handler.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { forgetAppWithSandboxes } from "../../sandbox/index.ts";

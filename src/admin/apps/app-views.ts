@@ -1,13 +1,12 @@
 import * as access from "../../access/index.ts";
 import type { App, ClientId } from "../../access/index.ts";
 import { findGroup, findPerson, type GroupId, type PersonId, type SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import type { PrismaDb } from "../../platform/database/db.ts";
 import { innerOrigin } from "../../platform/http/index.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { answerRecord } from "../change.ts";
 import { reachesSchool } from "./grants.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { groupUnknown } from "../groups/groups.ts";
 import { invalidRequest } from "../page.ts";
 import { reachesApp, schoolUnknown } from "../reached.ts";

@@ -2,12 +2,11 @@ import * as access from "../../access/index.ts";
 import type { App, AppProfile, ClientId, ScopeRequest } from "../../access/index.ts";
 import { adviseSent, type SentParameter } from "../../platform/advice/sign-on/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
-import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
 import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } from "../../traffic/index.ts";
 import type { ApiRequest, SignOnAttempt, SignOnStep } from "../../traffic/index.ts";
 import { answerRecord, commit, commitCreated, differenceOf } from "../change.ts";
-import type { AdminHandler, Schemas, AdminDeps, AdminRequest } from "../handler.ts";
+import { present, type AdminHandler, type Schemas, type AdminDeps, type AdminRequest } from "../handler.ts";
 import { ownAppsOf, reachesApp } from "../reached.ts";
 import { recordDifference } from "../../events/index.ts";
 

@@ -10,12 +10,11 @@ import type {
   CatalogueApp,
 } from "../../access/index.ts";
 import { findSchool, type GroupId, type PersonRole, type SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeInDirectory } from "../change.ts";
-import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { refuseUnknownApp, schoolUnknown } from "../reached.ts";
 import { presentSuspension } from "./apps.ts";

@@ -1,11 +1,10 @@
 import * as access from "../../access/index.ts";
 import type { ClientId, IdMove as Found, NewIdMove } from "../../access/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { answerRecord, changeRecord, commitCreated, tagOf } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 
 type IdMove = Schemas["IdMove"];
 

@@ -1,4 +1,3 @@
-import { present } from "../present.ts";
 import { storeOf, type Transaction } from "../../platform/database/db.ts";
 import {
   createSandbox as create,
@@ -10,7 +9,7 @@ import {
   type Sandbox,
 } from "../../sandbox/index.ts";
 import { answerCreated, answerRecord, refuseStale } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest } from "../handler.ts";
 import { ownAppsOf, refuseOthersApp } from "../reached.ts";
 
 const presentSandbox = (sandbox: Sandbox) => present("Sandbox", sandbox);

@@ -2,9 +2,8 @@ import * as access from "../../access/index.ts";
 import type { BySchoolFilter, ClientId, SchoolPosition } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../present.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { refuseOtherFilter } from "./grants.ts";
 

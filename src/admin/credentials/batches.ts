@@ -3,7 +3,6 @@ import { stringify } from "csv-stringify/sync";
 import { againAfterDeadlock, previewChange } from "../../access/index.ts";
 import { describeAct, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { present } from "../present.ts";
 import { withPrismaTransaction, type Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { csvFile } from "../../platform/text/csv.ts";
@@ -23,7 +22,7 @@ import {
   type LeftOut,
   type Printable,
 } from "./cards.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 
 type Request = AdminRequest<"takeCredentialBatch">;
 

@@ -1,10 +1,9 @@
 import * as accounts from "../../accounts/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import { AppError } from "../../platform/errors.ts";
 import { answerRecord, commit, commitDone } from "../change.ts";
 import { readGroup } from "../groups/groups.ts";
-import type { AdminHandler } from "../handler.ts";
+import { present, type AdminHandler } from "../handler.ts";
 import { changeWithPerson } from "../people/logins.ts";
 
 const disabled = () => new AppError("conflict", "class_lists_disabled", "The school does not use class lists.");

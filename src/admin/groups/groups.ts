@@ -1,12 +1,11 @@
 import * as directory from "../../directory/index.ts";
 import type { Change, Group, GroupId, Person, PersonId, SchoolId } from "../../directory/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
-import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, isGroupReached, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeInDirectory, createRecord, type PreviewedRequest } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 import { refuseOtherSchool } from "../reached.ts";
 import { listSignInTimes } from "../../access/index.ts";
 import { listUserNames } from "../../accounts/index.ts";

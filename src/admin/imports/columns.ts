@@ -9,9 +9,8 @@ import {
   type SeparatorName,
   type Upload,
 } from "../../imports/index.ts";
-import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { answerRecord, commitDone, refuseStale } from "../change.ts";
 import { importReach, presentImport } from "./import-record.ts";
 

@@ -9,11 +9,10 @@ import {
 } from "../../imports/index.ts";
 import { leavingSignal, startExport, TemporaryFile } from "../../platform/http/index.ts";
 import { exportRoster, rosterFormats } from "../../connections/index.ts";
-import { present } from "../present.ts";
 import { storeOf, withPrismaTransaction } from "../../platform/database/db.ts";
 import type { Reach } from "../../staff/index.ts";
 import { answerRecord, tagOf } from "../change.ts";
-import type { AdminHandler } from "../handler.ts";
+import { present, type AdminHandler } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
 import { getReachedPerson } from "../whose-person.ts";
 import { changeByDifference } from "./import-record.ts";

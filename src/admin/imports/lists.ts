@@ -16,10 +16,9 @@ import {
   type GroupMove,
   type PersonOfImport,
 } from "../../imports/index.ts";
-import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
-import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest } from "../handler.ts";
 import { searchTermsOf, type Page } from "../page.ts";
 import { changeByDifference, showDifference } from "./import-record.ts";
 import { findOfSchool, importReach, presentFault } from "./import-record.ts";

@@ -6,11 +6,10 @@ import type {
   SettingName,
   SourceKind,
 } from "../../connections/index.ts";
-import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeRecord, commit, commitCreated, omit, tagOf } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 import { refuseOtherSchool } from "../reached.ts";
 import { roleForbids } from "../rights.ts";
 

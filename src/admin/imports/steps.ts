@@ -12,10 +12,9 @@ import {
   type ImportStatus,
   type UndoEntry,
 } from "../../imports/index.ts";
-import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import type { AdminHandler } from "../handler.ts";
+import { present, type AdminHandler } from "../handler.ts";
 import { presentViewChanges } from "../view-changes.ts";
 import { changeByDifference, showDifference } from "./import-record.ts";
 import { countLeavers, findOfSchool, importReach, presentImport } from "./import-record.ts";

@@ -1,6 +1,5 @@
 import { recordDifference } from "../../events/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../present.ts";
 import type { Queryable } from "../../platform/database/sql.ts";
 import { runChecks } from "../../platform/telemetry/health.ts";
 import { lateAfterSeconds } from "../../platform/telemetry/metrics.ts";
@@ -9,7 +8,7 @@ import type { Reach } from "../../staff/index.ts";
 import { findFigures, listJobRuns, type FigureStep, type JobRun, type Subject } from "../../traffic/index.ts";
 import { listEndpoints } from "../../webhooks/index.ts";
 import { answerRecord, commit } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 import { invalidRequest, readTime } from "../page.ts";
 import { refuseOthersApp } from "../reached.ts";
 

@@ -1,5 +1,5 @@
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
+import { present } from "../handler.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import * as accounts from "../../accounts/index.ts";

@@ -1,12 +1,11 @@
 import { findPerson, type Change, type Person, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { listSignInTimes, type SignInTimes } from "../../access/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
-import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { listUserNames, type UserName } from "../../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../../staff/index.ts";
 import { changeInDirectory, type PreviewedRequest } from "../change.ts";
-import type { AdminDeps, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminRequest, type Schemas } from "../handler.ts";
 import { getReachedPerson, keepsRecord, type PersonReach } from "../whose-person.ts";
 
 type AdminPerson = Schemas["AdminPerson"];

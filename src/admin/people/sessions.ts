@@ -1,11 +1,10 @@
 import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson } from "../../access/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import * as signOn from "../../sign-on/index.ts";
 import type { ConsentOfPerson, PersonSession } from "../../sign-on/index.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { changeWithPerson } from "./logins.ts";
 import { getReachedPerson } from "../whose-person.ts";
 

@@ -1,8 +1,7 @@
 import type { SchoolId } from "../../directory/index.ts";
 import { listAudit as list, personActor, type RecordedAudit } from "../../events/index.ts";
-import { present } from "../present.ts";
 import type { Reach } from "../../staff/index.ts";
-import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
 import { findNames, readActor, type Names } from "../names.ts";
 import { readTime } from "../page.ts";
 

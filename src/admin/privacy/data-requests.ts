@@ -1,12 +1,11 @@
 import { lockPersonSignIn } from "../../accounts/index.ts";
 import * as directory from "../../directory/index.ts";
 import type { DataRequest, SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeRecord, commitCreated, tagOf } from "../change.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { getReachedPerson, keepingSchools, keepsRecord } from "../whose-person.ts";
 
 type Role = NonNullable<Schemas["DataRequestCloser"]>["role"];

@@ -2,7 +2,6 @@ import { listAppsOfPerson, listReportsOf, listDisclosures, type Disclosure } fro
 import { findPerson, listDataRequests, noteExport, type PersonId, type SchoolId } from "../../directory/index.ts";
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../../events/index.ts";
 import { listPersonImports } from "../../imports/index.ts";
-import { present } from "../present.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../../platform/http/index.ts";
 import { recordAtHome } from "../../accounts/index.ts";
@@ -12,7 +11,7 @@ import { everything, isReached, listRoles, type Reach } from "../../staff/index.
 import { listDeliveriesOf, type DeliveryOfSubject } from "../../webhooks/index.ts";
 import { findLineNames, presentLine } from "./audit.ts";
 import { presentDataRequest } from "./data-requests.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { findSchoolNames } from "../names.ts";
 import { readLogin } from "../people/logins.ts";
 import { presentPersonImport, schoolsOf } from "../imports/imports.ts";

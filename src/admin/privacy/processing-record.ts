@@ -1,13 +1,12 @@
 import * as access from "../../access/index.ts";
 import type { Agreement, AppAttribute, AppWithData, ScopeName } from "../../access/index.ts";
 import { findRetention, type Retention, type SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import { storeOf } from "../../platform/database/db.ts";
 import * as privacy from "../../privacy/index.ts";
 import type { Activity, DataCategory, Days, PeopleCategory, Words } from "../../privacy/index.ts";
 import { presentCatalogueGrant } from "../apps/grants.ts";
 import { answerRecord } from "../change.ts";
-import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
 import { refuseOtherSchool } from "../reached.ts";
 import { readSchool } from "../schools/schools.ts";
 

@@ -1,12 +1,11 @@
 import { giveUserNames } from "../../accounts/index.ts";
 import * as directory from "../../directory/index.ts";
 import type { GroupId, Handover, PersonId, SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { answerAfter, answerRecord, changeRecord, changeSeen, commitCreated } from "../change.ts";
-import type { AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 import { getReachedPerson } from "../whose-person.ts";
 
 export const presentHandover = (handover: Handover) => present("Handover", handover);

@@ -2,12 +2,11 @@ import { mergeGrants, previewChange, separateGrants, type MergedApp } from "../.
 import { deleteConnectionsOf } from "../../connections/index.ts";
 import * as directory from "../../directory/index.ts";
 import type { Change, Merged, Merger, SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { mergeClassTeachers, separateClassTeachers } from "../../staff/index.ts";
 import { answerCreated, commitSeen } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "../reached.ts";
 import { presentViewChanges } from "../view-changes.ts";
 

@@ -7,7 +7,6 @@ import {
   type SchoolId,
 } from "../../directory/index.ts";
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../present.ts";
 import type { RecordStore } from "../../platform/database/db.ts";
 import {
   countDue,
@@ -32,7 +31,7 @@ import {
   type RetentionRules,
 } from "../../retention/index.ts";
 import { answerRecord, changeRecord, commitDone, tagOf } from "../change.ts";
-import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
 import { schoolUnknown } from "../reached.ts";
 import { getReachedPerson } from "../whose-person.ts";
 import { settingsOfSchool } from "./settings.ts";

@@ -1,12 +1,11 @@
 import * as accounts from "../../accounts/index.ts";
 import type { SchoolId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { closeEmergencyIn, findWayInSettings, openEmergencyIn, putWayInIn } from "../../upstream/index.ts";
 import { cardTexts, listUnknownPlaceholders } from "../card-pdf/texts.ts";
 import { answerRecord, changeRecord, commitDone, type ChangeRequest } from "../change.ts";
-import type { AdminDeps, AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
 import { schoolUnknown } from "../reached.ts";
 
 type Put<Body> = ChangeRequest & { schoolId: SchoolId; body: Body };

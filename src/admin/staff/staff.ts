@@ -3,13 +3,12 @@ import { createStaffPerson as createStaff, listUserNames, makeStaffPassword } fr
 import * as directory from "../../directory/index.ts";
 import type { Person, PersonId, SchoolId } from "../../directory/index.ts";
 import { recordDifference } from "../../events/index.ts";
-import { present } from "../present.ts";
 import { storeOf, type Store } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import * as staff from "../../staff/index.ts";
 import type { Reach, StaffRole } from "../../staff/index.ts";
 import { answerCreated, answerRecord, commit, commitCreated, commitDone, commitSeen } from "../change.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { findNames } from "../names.ts";
 import { readPerson } from "../people/person-record.ts";
 import { readTime, searchTermsOf } from "../page.ts";

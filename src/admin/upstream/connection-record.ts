@@ -1,12 +1,11 @@
 import type { Same } from "../../platform/contract-types.ts";
-import { present } from "../present.ts";
 import type { RecordStore, Transaction } from "../../platform/database/db.ts";
 import { makeRowLock } from "../../platform/database/sql.ts";
 import { AppError } from "../../platform/errors.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { addressesOf, findConnection, type Connection, type ConnectionId } from "../../upstream/index.ts";
 import { changeRecord, omit, tagOf, type ChangeRequest } from "../change.ts";
-import type { AdminCaller, AdminDeps, Schemas } from "../handler.ts";
+import { present, type AdminCaller, type AdminDeps, type Schemas } from "../handler.ts";
 import { findSchoolNames } from "../names.ts";
 
 type PresentedConnection = Schemas["UpstreamConnection"];

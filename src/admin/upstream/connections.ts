@@ -1,10 +1,9 @@
 import { addDays } from "../../platform/clock.ts";
-import { present } from "../present.ts";
 import * as upstream from "../../upstream/index.ts";
 import type { ConnectionId, SetUpLinkId, TestedSignIn } from "../../upstream/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import { commitCreated, answerRecord, commitDone } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 import { refuseUnknownSchool } from "../reached.ts";
 import { roleForbids } from "../rights.ts";
 import { secretNoticeDays } from "../operator/today-sql.ts";

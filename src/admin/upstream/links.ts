@@ -1,11 +1,10 @@
 import type { PersonId } from "../../directory/index.ts";
-import { present } from "../present.ts";
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import * as upstream from "../../upstream/index.ts";
 import type { ConnectionId, Link, RefusalId } from "../../upstream/index.ts";
 import { commitDone, commitSeen } from "../change.ts";
-import type { AdminHandler } from "../handler.ts";
+import { present, type AdminHandler } from "../handler.ts";
 import { findSchoolNames } from "../names.ts";
 import { changeWithPerson } from "../people/logins.ts";
 import { getReachedConnection } from "./connection-record.ts";

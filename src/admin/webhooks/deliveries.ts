@@ -1,13 +1,12 @@
 import { addDays } from "../../platform/clock.ts";
 import type { Same } from "../../platform/contract-types.ts";
-import { present } from "../present.ts";
 import { storeOf, type RecordStore } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { Reach } from "../../staff/index.ts";
 import * as webhooks from "../../webhooks/index.ts";
 import type { Delivery as Found, SignedDelivery } from "../../webhooks/index.ts";
 import { answerRecord, changeRecord, commit, commitCreated } from "../change.ts";
-import type { AdminHandler, Schemas } from "../handler.ts";
+import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { refuseOtherEndpoint, refuseUnknownApp } from "../reached.ts";
 import type { ClientId } from "../../access/index.ts";
 import { presentMade } from "./endpoints.ts";

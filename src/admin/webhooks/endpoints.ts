@@ -1,12 +1,11 @@
 import type { ClientId } from "../../access/index.ts";
 import { recordDifference } from "../../events/index.ts";
 import type { Same } from "../../platform/contract-types.ts";
-import { present } from "../present.ts";
 import { storeOf, type Transaction } from "../../platform/database/db.ts";
 import * as webhooks from "../../webhooks/index.ts";
 import type { Endpoint, EndpointPosition } from "../../webhooks/index.ts";
 import { answerRecord, changeRecord, commit, commitCreated, omit } from "../change.ts";
-import type { AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
+import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
 import { appsOf, refuseUnknownApp } from "../reached.ts";
 
 type WebhookEndpoint = Schemas["WebhookEndpoint"];
