@@ -21,7 +21,7 @@ import type { components, operations } from "../../generated/openapi/admin.ts";
 import shapes from "../../generated/openapi/admin-shapes.json" with { type: "json" };
 import type { Page } from "./page.ts";
 import type { SetUpCaller } from "./set-up.ts";
-import type { PersonReach } from "./whose-person.ts";
+import type { PersonReach } from "./reached.ts";
 
 export type AdminDeps = {
   db: PrismaDb;

@@ -6,7 +6,7 @@
  *             compared and rolled back), idempotency key.
  * Invariants: only rights.ts decides who may call what; a record outside the reach of the caller looks as if it did
  *             not exist; operations reserved to a person's home school are refused to their other schools
- *             (whose-person.ts); a change, its audit entries and its stored response commit together.
+ *             (reached.ts); a change, its audit entries and its stored response commit together.
  * Never knows: how pages look, how tokens are stored.
  */
 import type { IncomingMessage } from "node:http";
@@ -34,10 +34,9 @@ import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from ".
 import type { AdminRequest, OperationId, Operations, PlainRequest } from "./handler.ts";
 import { runOnce } from "./idempotency.ts";
 import { readPage } from "./page.ts";
-import { refuseUnreached, type Filters } from "./reached.ts";
+import { refuseUnreached, readPersonNeeds, type Filters, type PersonNeed } from "./reached.ts";
 import { allow, allowSetUp } from "./rights.ts";
 import { makeSetUp, setUpActor, type SetUp, type SetUpCaller } from "./set-up.ts";
-import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
 
 export type { AdminClient, BodyOf, DataOf, InnerCaller, OperationRequest } from "./client.ts";
 export { makeIdempotencySweep } from "./idempotency.ts";

@@ -9,8 +9,7 @@ import { reachesSchool } from "./grants.ts";
 import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { groupUnknown } from "../groups/groups.ts";
 import { invalidRequest } from "../page.ts";
-import { reachesApp, schoolUnknown } from "../reached.ts";
-import { personUnknown } from "../whose-person.ts";
+import { reachesApp, schoolUnknown, personUnknown } from "../reached.ts";
 
 type AppViewResource = Schemas["AppViewResource"];
 

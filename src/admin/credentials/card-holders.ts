@@ -6,7 +6,7 @@ import { findCardPlaces, type CardPlace, type PlaceFilter } from "../../accounts
 import { groupsInReach, listRolesOf, type Reach } from "../../staff/index.ts";
 import { mapInSlices } from "../../platform/http/index.ts";
 import { groupUnknown, readGroup } from "../groups/groups.ts";
-import { personUnknown } from "../whose-person.ts";
+import { personUnknown } from "../reached.ts";
 
 const mostCards = 200;
 

@@ -12,8 +12,7 @@ import type { PrintedCard } from "../card-pdf/layout.ts";
 import { cardTexts, type CardLanguage } from "../card-pdf/texts.ts";
 import { commit, commitDone } from "../change.ts";
 import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
-import { schoolUnknown } from "../reached.ts";
-import { getReachedPerson, listGuests } from "../whose-person.ts";
+import { schoolUnknown, getReachedPerson, listGuests } from "../reached.ts";
 import { findCardHolders, listCardHolders, type CardHolder, type CardSkipReason } from "./card-holders.ts";
 
 /** Returns null for a caller who reaches no student of the school, such as an app with the role of a class teacher. */

@@ -6,10 +6,9 @@ import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, isGroupReached, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeInDirectory, createRecord, type PreviewedRequest } from "../change.ts";
 import { present, type AdminDeps, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
-import { refuseOtherSchool } from "../reached.ts";
+import { refuseOtherSchool, getReachedPerson, keepingSchools, keepsRecord } from "../reached.ts";
 import { listSignInTimes } from "../../access/index.ts";
 import { listUserNames } from "../../accounts/index.ts";
-import { getReachedPerson, keepingSchools, keepsRecord } from "../whose-person.ts";
 import { searchTermsOf } from "../page.ts";
 
 async function listReached({ db }: AdminDeps, reach: Reach, filter: Parameters<typeof directory.listGroups>[1]) {

@@ -14,7 +14,7 @@ import type { Reach } from "../../staff/index.ts";
 import { answerRecord, tagOf } from "../change.ts";
 import { present, type AdminHandler } from "../handler.ts";
 import { invalidRequest } from "../page.ts";
-import { getReachedPerson } from "../whose-person.ts";
+import { getReachedPerson } from "../reached.ts";
 import { changeByDifference } from "./import-record.ts";
 import { importReach, presentFault, presentImport } from "./import-record.ts";
 

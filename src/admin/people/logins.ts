@@ -8,8 +8,7 @@ import { refuseHigherHolder, refuseLastOperatorLeaves, listHigherHolders } from 
 import { changeRecord, commitDone, tagOf, type ChangeRequest } from "../change.ts";
 import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest, Schemas } from "../handler.ts";
 import { passing, readPerson } from "./person-record.ts";
-import { refuseOtherSchool } from "../reached.ts";
-import { getReachedPerson, listGuests } from "../whose-person.ts";
+import { refuseOtherSchool, getReachedPerson, listGuests } from "../reached.ts";
 import { readGroup } from "../groups/groups.ts";
 
 type Login = NonNullable<Schemas["StoredLogin"]>;

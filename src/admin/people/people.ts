@@ -11,9 +11,8 @@ import { answerRecord, createRecord } from "../change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "../handler.ts";
 import { readGroup } from "../groups/groups.ts";
 import { changePerson, makePresenter, passing, readPerson } from "./person-record.ts";
-import { refuseOtherSchool } from "../reached.ts";
+import { refuseOtherSchool, keepingSchools } from "../reached.ts";
 import { presentViewChanges } from "../view-changes.ts";
-import { keepingSchools } from "../whose-person.ts";
 import { invalidRequest, searchTermsOf } from "../page.ts";
 
 /** Errors: invalid invalid_request for an order or a filter without an index over several schools. */

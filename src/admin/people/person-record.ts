@@ -6,7 +6,7 @@ import { listUserNames, type UserName } from "../../accounts/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../../staff/index.ts";
 import { changeInDirectory, type PreviewedRequest } from "../change.ts";
 import { present, type AdminDeps, type AdminRequest, type Schemas } from "../handler.ts";
-import { getReachedPerson, keepsRecord, type PersonReach } from "../whose-person.ts";
+import { getReachedPerson, keepsRecord, type PersonReach } from "../reached.ts";
 
 type AdminPerson = Schemas["AdminPerson"];
 

@@ -6,7 +6,7 @@ import type { ConsentOfPerson, PersonSession } from "../../sign-on/index.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { changeWithPerson } from "./logins.ts";
-import { getReachedPerson } from "../whose-person.ts";
+import { getReachedPerson } from "../reached.ts";
 
 export const presentTime = (time: string | null): string | null => time && new Date(time).toISOString();
 

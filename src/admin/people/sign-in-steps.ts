@@ -3,9 +3,8 @@ import type { SchoolId } from "../../directory/index.ts";
 import { findSignInFacts, isWithoutEffect, releaseSignInLimitsIn, type SignInFacts } from "../../sign-on/index.ts";
 import { isReached, joinReach, type Reach, type StaffRole } from "../../staff/index.ts";
 import type { AdminHandler, OperationId, Schemas } from "../handler.ts";
-import { reachesApp } from "../reached.ts";
+import { reachesApp, getReachedPerson } from "../reached.ts";
 import { callers } from "../rights.ts";
-import { getReachedPerson } from "../whose-person.ts";
 import { changeWithPerson, loginUnknown, readLogin } from "./logins.ts";
 import { presentTime as time } from "./sessions.ts";
 

@@ -6,7 +6,7 @@ import { AppError } from "../../platform/errors.ts";
 import { groupsInReach, type Reach } from "../../staff/index.ts";
 import { answerRecord, changeRecord, commitCreated, tagOf } from "../change.ts";
 import { present, type AdminHandler, type Schemas } from "../handler.ts";
-import { getReachedPerson, keepingSchools, keepsRecord } from "../whose-person.ts";
+import { getReachedPerson, keepingSchools, keepsRecord } from "../reached.ts";
 
 type Role = NonNullable<Schemas["DataRequestCloser"]>["role"];
 

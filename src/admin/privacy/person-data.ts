@@ -19,7 +19,7 @@ import { readExemption, readPeriods } from "../schools/retention.ts";
 import { readPerson } from "../people/person-record.ts";
 import { presentAppOfPerson, presentConsent, presentSession } from "../people/sessions.ts";
 import { presentRole } from "../staff/staff.ts";
-import { getReachedPerson } from "../whose-person.ts";
+import { getReachedPerson } from "../reached.ts";
 
 /** Limit for deliveries of one person. */
 const mostDeliveries = 1000;

@@ -6,7 +6,7 @@ import { AppError } from "../../platform/errors.ts";
 import { isReached, type Reach } from "../../staff/index.ts";
 import { answerAfter, answerRecord, changeRecord, changeSeen, commitCreated } from "../change.ts";
 import { present, type AdminHandler, type AdminRequest, type Schemas } from "../handler.ts";
-import { getReachedPerson } from "../whose-person.ts";
+import { getReachedPerson } from "../reached.ts";
 
 export const presentHandover = (handover: Handover) => present("Handover", handover);
 

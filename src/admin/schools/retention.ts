@@ -32,8 +32,7 @@ import {
 } from "../../retention/index.ts";
 import { answerRecord, changeRecord, commitDone, tagOf } from "../change.ts";
 import { present, type AdminDeps, type AdminHandler, type Schemas } from "../handler.ts";
-import { schoolUnknown } from "../reached.ts";
-import { getReachedPerson } from "../whose-person.ts";
+import { schoolUnknown, getReachedPerson } from "../reached.ts";
 import { settingsOfSchool } from "./settings.ts";
 
 type Policy = Schemas["RetentionPolicy"];

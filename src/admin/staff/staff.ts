@@ -12,8 +12,7 @@ import { present, type AdminHandler, type Schemas } from "../handler.ts";
 import { findNames } from "../names.ts";
 import { readPerson } from "../people/person-record.ts";
 import { readTime, searchTermsOf } from "../page.ts";
-import { refuseUnknownApp, refuseUnknownSchool } from "../reached.ts";
-import { getReachedPerson, type PersonReach } from "../whose-person.ts";
+import { refuseUnknownApp, refuseUnknownSchool, getReachedPerson, type PersonReach } from "../reached.ts";
 
 export function presentRole({ id, role, schoolIds, clientIds, reason, holder, endsAt, givenAt }: StaffRole) {
   const named = { personId: null, clientId: null, ...holder };

@@ -8,7 +8,7 @@ import { present, type AdminHandler } from "../handler.ts";
 import { findSchoolNames } from "../names.ts";
 import { changeWithPerson } from "../people/logins.ts";
 import { getReachedConnection } from "./connection-record.ts";
-import { getReachedPerson } from "../whose-person.ts";
+import { getReachedPerson } from "../reached.ts";
 
 export const listUpstreamLinks: AdminHandler<"listUpstreamLinks"> = async (deps, request) => {
   const { range, answer } = request.page;
