@@ -46,19 +46,14 @@ export { schoolTexts } from "../directory/index.ts";
 export { auditActions, type AuditAction } from "../events/index.ts";
 export { staffRoleNames, targetOf as targetOfRole } from "../staff/index.ts";
 export type { AdminDeps, OperationId, PathName, Schemas as AdminSchemas } from "./handler.ts";
-/** The heading of the reasons beside rows that were left out; a file with this column is an addition. */
-export const leftOutHeading = async (locale: "de" | "en"): Promise<string> =>
-  (await import("../imports/index.ts")).reasonHeadings[locale];
-/** A roster to fill in, as plain CSV. */
-export const rosterTemplate = async (): Promise<string> => (await import("../imports/index.ts")).plainTemplate();
-
-/** The formats in which a school is exported, and what each of them lacks. */
-export const rosterFormats = async () => (await import("../connections/index.ts")).rosterFormats;
-
-/** The school year of a roster that is handed in now. */
-export const schoolYearOf = async (now: Date): Promise<string> =>
-  (await import("../imports/index.ts")).schoolYearOf(now);
 export { suggestPolicy } from "../retention/index.ts";
+
+/** What pages say about rosters, loaded when one of them does. */
+export async function loadRosters() {
+  const { plainTemplate, reasonHeadings, schoolYearOf } = await import("../imports/index.ts");
+  const { rosterFormats } = await import("../connections/index.ts");
+  return { plainTemplate, reasonHeadings, schoolYearOf, rosterFormats };
+}
 
 export type AdminOptions = AdminDeps & {
   reading: Reading;

@@ -1,12 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import {
-  makePage,
-  attributeNames,
-  type Download,
-  type PageRequest,
-  type PageView,
-  type Redirect,
-} from "../frame/index.ts";
+import { attributeNames, makeFile, makePage } from "../frame/index.ts";
+import type { Download, PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { app } from "./app.ts";
 
 type SchoolAgreement = AdminSchemas["SchoolAgreement"];
@@ -106,7 +100,7 @@ export async function loadDocument(
   const name = `${t("agreement.file")}-${(version?.version ?? "").replace(/[^\w.-]+/g, "_")}`;
   if (version?.text) return { file: version.text, type: "text/plain; charset=utf-8", name: `${name}.txt` };
   const file = await call("getAgreementPdf", { path: { agreementId: version?.id ?? "" } });
-  return { file, type: "application/pdf", name: `${name}.pdf` };
+  return makeFile(file, name, "pdf");
 }
 
 export const receipts = "/admin/schools/:schoolId/agreements";
@@ -123,17 +117,11 @@ export async function showReceipt({ call, t }: PageRequest) {
   return { title, view: "receipt", model };
 }
 
-export const printReceipt = async ({ call, locale, t }: PageRequest): Promise<Download> => ({
-  file: await call("printAgreementReceipt", { query: { language: locale } }),
-  type: "application/pdf",
-  name: `${t("receipts.file")}.pdf`,
-});
+export const printReceipt = async ({ call, locale, t }: PageRequest) =>
+  makeFile(await call("printAgreementReceipt", { query: { language: locale } }), t("receipts.file"), "pdf");
 
-export const loadReceipt = async ({ call, t }: PageRequest): Promise<Download> => ({
-  file: JSON.stringify(await call("getAgreementReceipt"), null, 2),
-  type: "application/json",
-  name: `${t("receipts.file")}.json`,
-});
+export const loadReceipt = async ({ call, t }: PageRequest) =>
+  makeFile(JSON.stringify(await call("getAgreementReceipt"), null, 2), t("receipts.file"), "json");
 
 export const loadReceiptDocument = async (request: PageRequest): Promise<Download> =>
   loadDocument(request, (await request.call("getAgreementReceipt")).agreement);

@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import {
+  makeFile,
   makePage,
   askedBy,
   drawQrPaths,
@@ -124,7 +125,7 @@ export async function printCards(request: PageRequest): Promise<Download> {
   const { call, field, t, locale: language } = request;
   const path = { cardPrintId: field("printId") };
   const file = await call("printLoginCards", { path, query: { language }, signal: leavingOf(request) });
-  return { file, type: "application/pdf", name: `${t("words.loginCards")}.pdf` };
+  return makeFile(file, t("words.loginCards"), "pdf");
 }
 
 /** A class teacher reads the person from the members of the class. */

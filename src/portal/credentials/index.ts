@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import {
+  makeFile,
   makePage,
   findHasCards,
   leavingOf,
@@ -119,6 +120,5 @@ async function handOut(request: PageRequest) {
   const name = titleOf(await call("getCredentialBatch"), request);
   const format = field("format") === "csv" ? "csv" : "pdf";
   const file = await call("takeCredentialBatch", { query: { language, format }, signal: leavingOf(request) });
-  const type = format === "csv" ? "text/csv; charset=utf-8" : "application/pdf";
-  return { file, type, name: `${name}.${format}` };
+  return makeFile(file, name, format);
 }

@@ -29,6 +29,15 @@ export type PageView = PageOptions & { title: string; view: string; model: objec
 /** Where the browser goes after a form; `done` is the key of the message there. */
 export type Redirect = { to: string; done?: string; count?: number };
 export type Download = { file: Buffer | string | Readable; type: string; name: string };
+const fileTypes = { pdf: "application/pdf", json: "application/json", csv: "text/csv; charset=utf-8" } as const;
+
+/** `end` of the name says what the file is. */
+export const makeFile = (file: Download["file"], name: string, end: keyof typeof fileTypes): Download => ({
+  file,
+  type: fileTypes[end],
+  name: `${name}.${end}`,
+});
+
 /** An image for this reader only; `tag` is its ETag. */
 export type InlineImage = { image: Buffer; type: string; tag: string };
 

@@ -1,5 +1,5 @@
-import { rosterTemplate, schoolYearOf, rosterFormats, type AdminSchemas } from "../../admin/index.ts";
-import { makePage, hasManySchools, refuseField, leavingOf } from "../frame/index.ts";
+import { loadRosters, type AdminSchemas } from "../../admin/index.ts";
+import { makeFile, makePage, hasManySchools, refuseField, leavingOf } from "../frame/index.ts";
 import type { Redirect, Download, PageView, PageRequest } from "../frame/index.ts";
 import { imports } from "./import-record.ts";
 
@@ -51,12 +51,13 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
   const { call, at, field, path, now, upload } = request;
   if (upload === null) throw refuseField("file", "no_file_chosen");
   const isForMany = field("schools") === "many" && hasManySchools(request);
+  const { schoolYearOf } = await loadRosters();
   const { id, state } = await call("createImport", {
     query: {
       school: isForMany ? null : path.schoolId,
       format: formats.find((one) => one === field("format")),
       ...readScope(field("mode")),
-      "school-year": await schoolYearOf(now),
+      "school-year": schoolYearOf(now),
       "file-name": upload.fileName.replace(/\p{C}/gu, "").slice(-255),
       "choose-columns": field("chooseColumns") !== "" || null,
     },
@@ -66,16 +67,16 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
 }
 
 /** An empty roster, for a school whose software exports none of the formats. */
-export const handOutTemplate = async ({ t }: PageRequest): Promise<Download> => ({
-  file: await rosterTemplate(),
-  type: "text/csv; charset=utf-8",
-  name: `${t("upload.templateName")}.csv`,
-});
+export const handOutTemplate = async ({ t }: PageRequest) =>
+  makeFile((await loadRosters()).plainTemplate(), t("upload.templateName"), "csv");
 
 type RosterFormat = AdminSchemas["RosterFormat"];
 
 const listFormats = async () =>
-  Object.entries(await rosterFormats()).map(([name, format]) => ({ ...format, name: name as RosterFormat }));
+  Object.entries((await loadRosters()).rosterFormats).map(([name, format]) => ({
+    ...format,
+    name: name as RosterFormat,
+  }));
 
 export async function showExport({ t, call }: PageRequest): Promise<PageView> {
   await call("getSchool");

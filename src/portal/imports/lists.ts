@@ -1,8 +1,8 @@
-import { leavingOf, makePage, type PageView, type PageRequest, type Download } from "../frame/index.ts";
+import { leavingOf, makeFile, makePage, type PageView, type PageRequest, type Download } from "../frame/index.ts";
 import { describeChange, describeFault, ofSchool, readImport } from "./import-record.ts";
 import { setImmediate } from "node:timers/promises";
 import { stringify } from "csv-stringify/sync";
-import { leftOutHeading } from "../../admin/index.ts";
+import { loadRosters } from "../../admin/index.ts";
 import { csvFile } from "../../platform/text/csv.ts";
 
 /** The address of a list with its filters; empty filters are left out. */
@@ -82,9 +82,9 @@ export async function handOutLeftOut(request: PageRequest): Promise<Download> {
     table.push([...fields.map(({ value }) => value), reasons.join(" ")]);
   }
   const rows = table.map((row) => [...row.slice(0, -1), ...headings.slice(row.length - 1).map(() => ""), row.at(-1)!]);
-  const file = await stringifyInTurns([[...headings, await leftOutHeading(locale)], ...rows], csvFile(locale));
-  const name = `${fileName.replace(/\.[^.]*$/, "")} - ${t("leftOut.file")}.csv`;
-  return { file, type: "text/csv; charset=utf-8", name };
+  const { reasonHeadings } = await loadRosters();
+  const file = await stringifyInTurns([[...headings, reasonHeadings[locale]], ...rows], csvFile(locale));
+  return makeFile(file, `${fileName.replace(/\.[^.]*$/, "")} - ${t("leftOut.file")}`, "csv");
 }
 
 /** As many rows in each turn of the event loop as are read at once. */

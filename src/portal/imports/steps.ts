@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { schoolYearOf } from "../../admin/index.ts";
+import { loadRosters } from "../../admin/index.ts";
 import { leavingOf, Refused, refuseField, type PageRequest, type Redirect } from "../frame/index.ts";
 import { ofSchool, one, readImport } from "./import-record.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -37,7 +37,7 @@ async function changeMoves(request: PageRequest): Promise<boolean> {
   const present = (await readMoves(request)).filter(({ isCarriedOver }) => isCarriedOver);
   if (present.length === chosen.size && present.every(({ pair }) => pair !== null && chosen.has(pair))) return false;
   const { schoolYear } = await readImport(request);
-  const body = { schoolYear: schoolYear ?? (await schoolYearOf(now)), moves: [...chosen].map(readPair) };
+  const body = { schoolYear: schoolYear ?? (await loadRosters()).schoolYearOf(now), moves: [...chosen].map(readPair) };
   await call("setImportGroupMoves", { query: ofSchool(request), body });
   return true;
 }

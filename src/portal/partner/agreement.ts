@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { refuseField, type Download, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
+import { makeFile, refuseField, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
 import { showAppPage, type App } from "./app-page.ts";
 
 type Agreement = AdminSchemas["Agreement"];
@@ -83,8 +83,4 @@ export async function uploadPdf({ call, base, upload }: PageRequest): Promise<Re
   return { to: base, done: "pdfKept" };
 }
 
-export const loadPdf = async ({ call }: PageRequest): Promise<Download> => ({
-  file: await call("getAgreementPdf"),
-  type: "application/pdf",
-  name: "agreement.pdf",
-});
+export const loadPdf = async ({ call }: PageRequest) => makeFile(await call("getAgreementPdf"), "agreement", "pdf");

@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { dayOf } from "../../platform/clock.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
-import { makePage, askedBy, leavingOf, nameOf, readZone, viewDataRequest } from "../frame/index.ts";
+import { makeFile, makePage, askedBy, leavingOf, nameOf, readZone, viewDataRequest } from "../frame/index.ts";
 import type { Download, PageRequest, PageView } from "../frame/index.ts";
 import type { DataDocument } from "./data-document.ts";
 import type { LetterOptions } from "./data-letter.ts";
@@ -68,5 +68,5 @@ export const handData =
     };
     const { buffer, byteOffset, byteLength } = await writeDocument(document, askedBy(request));
     const file = Buffer.from(buffer, byteOffset, byteLength);
-    return { file, type: `application/${as}`, name: `${t("data.file")}.${as}` };
+    return makeFile(file, t("data.file"), as);
   };

@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { makePage, describeReads, makeArea, readDataRequest, viewDataRequest } from "../frame/index.ts";
+import { makeFile, makePage, describeReads, makeArea, readDataRequest, viewDataRequest } from "../frame/index.ts";
 import type { Download, PageRequest, PageView } from "../frame/index.ts";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { csvFile } from "../../platform/text/csv.ts";
@@ -80,10 +80,8 @@ export async function showRecord(request: PageRequest): Promise<PageView> {
   });
 }
 
-export async function handJson(request: PageRequest): Promise<Download> {
-  const file = JSON.stringify(await request.call("getProcessingRecord"), null, 2);
-  return { file, type: "application/json", name: `${request.t("record.file")}.json` };
-}
+export const handJson = async ({ call, t }: PageRequest) =>
+  makeFile(JSON.stringify(await call("getProcessingRecord"), null, 2), t("record.file"), "json");
 
 /** A row for each activity; a cell has a line for each entry. */
 export async function handCsv(request: PageRequest): Promise<Download> {
@@ -110,5 +108,5 @@ export async function handCsv(request: PageRequest): Promise<Download> {
     ...csvFile(locale),
     columns: columns.map((key) => ({ key, header: t(`record.column.${key}`) })),
   });
-  return { file, type: "text/csv; charset=utf-8", name: `${t("record.file")}.csv` };
+  return makeFile(file, t("record.file"), "csv");
 }

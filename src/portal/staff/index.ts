@@ -124,9 +124,7 @@ async function showSearch(request: PageRequest): Promise<PageView> {
   const search = reveal(query("q"));
   const filters = { search, status: "ACTIVE", limit: 20, school: schoolId } as const;
   const results = search === "" ? null : await list("listPeople", { query: filters });
-  const people =
-    results?.items.map((person) => ({ ...person, ...pickable(person, request), fullName: nameOf(person, request) })) ??
-    null;
+  const people = results?.items.map((person) => ({ ...person, ...pickable(person, request) })) ?? null;
   return makePage("search", t("give.title"), { search, people, isMore: results !== null && results.next !== null });
 }
 
