@@ -19,12 +19,16 @@ export type Page = {
   range: Range;
   /** How many entries precede the page, in a list whose positions are numbers. */
   skip: number;
+  /** After what the page begins, in a list whose positions are no texts. */
+  position<Position>(): Position | undefined;
   /** Answers with what was found in `range`. The next page begins after the last entry, by default after its id. */
   answer<Entry, Presented = Entry>(
     entries: readonly Entry[],
     present?: (entry: Entry) => Presented,
-    positionOf?: (entry: Entry) => string,
+    positionOf?: (entry: Entry) => unknown,
   ): Answer<Presented>;
+  /** The part of a whole list after `skip` entries. */
+  cut<Entry>(all: readonly Entry[]): Entry[];
   /** Answers with what was found after `skip` entries. */
   answerAfterSkip<Entry, Presented>(entries: readonly Entry[], present: (entry: Entry) => Presented): Answer<Presented>;
   /** Answers from a whole list, which is in the order of its positions. */
@@ -55,14 +59,18 @@ export function readPage({ keys }: Pick<AdminDeps, "keys">, { operationId, addre
   };
   const answer: Page["answer"] = (entries, present = (entry) => entry as never, positionOf = idOf) => {
     const last = entries.length > size ? entries[size - 1] : undefined;
-    const headers: Record<string, string> = last === undefined ? {} : { Link: linkAfter(positionOf(last)) };
+    const position = last && positionOf(last);
+    const text = typeof position === "string" ? position : JSON.stringify(position);
+    const headers: Record<string, string> = last === undefined ? {} : { Link: linkAfter(text) };
     return { status: 200, body: entries.slice(0, size).map(present), headers };
   };
   const skip = Number(range.after ?? 0);
   return {
     range,
     skip,
+    position: () => (range.after === undefined ? undefined : JSON.parse(range.after)) as never,
     answer,
+    cut: (all) => all.slice(skip, skip + range.limit),
     answerAfterSkip: (entries, present) => answer(entries, present, () => String(skip + size)),
     answerFrom(all, present, positionOf = idOf) {
       const start = range.after === undefined ? 0 : all.findIndex((entry) => positionOf(entry) === range.after) + 1;

@@ -113,10 +113,9 @@ export async function presentReceipt(
 }
 
 export const listAgreementReceipts: AdminHandler<"listAgreementReceipts"> = async (deps, request) => {
-  const { schoolId, query } = request;
-  const { range, answer } = request.page;
-  const receipts = await listReceipts(deps.db, { schoolId, clientId: query.app, ...range });
-  return answer(await Promise.all(receipts.map((receipt) => presentReceipt(deps.db, receipt))));
+  const { schoolId, query, page } = request;
+  const receipts = await listReceipts(deps.db, { schoolId, clientId: query.app, ...page.range });
+  return page.answer(await Promise.all(receipts.map((receipt) => presentReceipt(deps.db, receipt))));
 };
 
 /** Errors: not_found agreement_receipt_not_found. */

@@ -86,22 +86,20 @@ const presentNamed = ({ schoolName, times, ...grant }: Named): Schemas["NamedGra
 type Position = { place: string; schoolId: SchoolId };
 
 export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
-  const { query, reach } = request;
-  const { range, answer } = request.page;
+  const { query, reach, page } = request;
   const filter = { schoolId: query.school, clientId: query.app };
   await refuseOtherFilter(deps, reach, filter);
   const grants = await access.listGrantsByName(storeOf(deps.db), {
     ...filter,
     among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds: [...reach.clientIds] },
-    limit: range.limit,
-    after: range.after === undefined ? undefined : (JSON.parse(range.after) as Position),
+    limit: page.range.limit,
+    after: page.position<Position>(),
   });
   const times = await access.findViewTimes(storeOf(deps.db), grants);
-  const positionOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
-  return answer(
+  return page.answer(
     grants.map((grant, index) => ({ ...grant, times: times[index]! })),
     presentNamed,
-    positionOf,
+    ({ place, schoolId }) => ({ place, schoolId }),
   );
 };
 

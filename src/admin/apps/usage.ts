@@ -16,7 +16,7 @@ type Range = BySchoolFilter & { after: SchoolPosition | undefined };
 /** Answers with what is counted by app and school, as far as the caller reaches. */
 async function answerBySchool<Counts extends Found, Given, Presented>(
   { db }: Pick<AdminDeps, "db">,
-  { query, reach, page: { range, answer } }: Asked,
+  { query, reach, page }: Asked,
   asked: { list: (db: Queryable, given: Given & Range) => Promise<Counts[]>; given: Given },
   presentOne: (counts: Counts) => Presented,
 ) {
@@ -27,12 +27,11 @@ async function answerBySchool<Counts extends Found, Given, Presented>(
     ...filter,
     amongSchools: reach.all ? null : [...reach.schoolIds],
     amongApps: reach.all ? null : [...reach.clientIds],
-    limit: range.limit,
-    after: range.after === undefined ? undefined : (JSON.parse(range.after) as SchoolPosition),
+    limit: page.range.limit,
+    after: page.position<SchoolPosition>(),
   });
-  return answer(counts, presentOne, ({ place, schoolId: lastSchool, clientId: lastApp }) =>
-    JSON.stringify({ place, lastSchool, lastApp }),
-  );
+  const positionOf = ({ place, schoolId, clientId }: Counts) => ({ place, lastSchool: schoolId, lastApp: clientId });
+  return page.answer(counts, presentOne, positionOf);
 }
 
 export const listOpenErasures: AdminHandler<"listOpenErasures"> = async (deps, request) => {

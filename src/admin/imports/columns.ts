@@ -72,9 +72,8 @@ function presentMapping({ headings, uses, role, people = "ALL", ...mapping }: Ke
 }
 
 export const listColumnMappings: AdminHandler<"listColumnMappings"> = async (deps, request) => {
-  const { schoolId } = request;
-  const { range, skip, answerAfterSkip } = request.page;
-  return answerAfterSkip((await list(deps.db, schoolId)).slice(skip, skip + range.limit), presentMapping);
+  const { schoolId, page } = request;
+  return page.answerAfterSkip(page.cut(await list(deps.db, schoolId)), presentMapping);
 };
 
 export const deleteColumnMapping: AdminHandler<"deleteColumnMapping"> = (deps, request) =>

@@ -28,7 +28,7 @@ type Lists =
 type Entries<Entry, Presented> = {
   find: (tx: Queryable, schoolId: SchoolId, page: Page) => Promise<Entry[]>;
   /** Undefined if `find` goes by the number of entries to skip. */
-  positionOf?: (entry: Entry) => string;
+  positionOf?: (entry: Entry) => Position;
   present: (entry: Entry) => Presented;
 };
 
@@ -46,18 +46,17 @@ async function listOfDifference<Entry, Presented>(
   return positionOf === undefined ? page.answerAfterSkip(entries, show) : page.answer(entries, show, positionOf);
 }
 
-/** The sort key of the last entry of the page before, and what tells it from entries with the same one. */
-const readPosition = (after: string | undefined): [sortKey?: string, key?: string] =>
-  after === undefined ? [] : (JSON.parse(after) as [string, string]);
+/** The sort key of an entry, and what tells it from entries with the same one. */
+type Position = [sortKey: string, key: string];
 
 type PeopleFilter = Omit<Parameters<typeof listPeopleOfImport>[1], "schoolId" | "sortKey" | "key" | "limit">;
 
 const peopleWhere = (filter: PeopleFilter) => ({
-  find: (tx: Queryable, schoolId: SchoolId, { range: { after, limit } }: Page) => {
-    const [sortKey, key] = readPosition(after);
-    return listPeopleOfImport(tx, { ...filter, schoolId, sortKey, key, limit });
+  find: (tx: Queryable, schoolId: SchoolId, page: Page) => {
+    const [sortKey, key] = page.position<Position>() ?? [];
+    return listPeopleOfImport(tx, { ...filter, schoolId, sortKey, key, limit: page.range.limit });
   },
-  positionOf: ({ sortKey, key }: PersonOfImport) => JSON.stringify([sortKey, key]),
+  positionOf: ({ sortKey, key }: PersonOfImport): Position => [sortKey, key],
 });
 
 export const listImportPeople: AdminHandler<"listImportPeople"> = (deps, request) => {
@@ -79,20 +78,18 @@ export const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, reque
 
 export const listImportChanges: AdminHandler<"listImportChanges"> = (deps, request) =>
   listOfDifference(deps, request, {
-    find: (tx, schoolId, { range: { after, limit } }) => {
+    find: (tx, schoolId, page) => {
       const { "loses-members": onlyLosing, search } = request.query;
-      const [naturalKey, key] = readPosition(after);
-      return listGroupChanges(tx, { schoolId, onlyLosing, search, naturalKey, key, limit });
+      const [naturalKey, key] = page.position<Position>() ?? [];
+      return listGroupChanges(tx, { schoolId, onlyLosing, search, naturalKey, key, limit: page.range.limit });
     },
-    positionOf: ({ naturalKey, key }: GroupChange) => JSON.stringify([naturalKey, key]),
+    positionOf: ({ naturalKey, key }: GroupChange) => [naturalKey, key],
     present: (change) => present("ImportGroupChange", change),
   });
 
-const cut = <Entry>(all: readonly Entry[], { skip, range }: Page): Entry[] => all.slice(skip, skip + range.limit);
-
 export const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps, request) =>
   listOfDifference(deps, request, {
-    find: async (tx, schoolId, page) => cut(await listLookAlikes(tx, schoolId), page),
+    find: async (tx, schoolId, page) => page.cut(await listLookAlikes(tx, schoolId)),
     present: (lookAlike) => present("ImportLookAlike", lookAlike),
   });
 
@@ -109,10 +106,10 @@ export const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = async 
   if (status.state === "APPLIED") {
     const { pool } = deps.db;
     const moves = await listCarriedOver(pool, { importId: status.id, schoolId: chooseSchool(status, schoolId) });
-    return page.answerAfterSkip(cut(await withApps(pool, moves), page), presentMove);
+    return page.answerAfterSkip(page.cut(await withApps(pool, moves)), presentMove);
   }
   return listOfDifference(deps, request, {
-    find: async (tx, school) => cut(await withApps(tx, await listGroupMoves(tx, { schoolId: school })), page),
+    find: async (tx, school) => page.cut(await withApps(tx, await listGroupMoves(tx, { schoolId: school }))),
     present: presentMove,
   });
 };

@@ -111,12 +111,12 @@ function presentEntry({ isPerson, name, classes, ...entry }: UndoEntry) {
 }
 
 export const listImportUndoEntries: AdminHandler<"listImportUndoEntries"> = async (deps, request) => {
-  const { range, answer } = request.page;
+  const { query, origin, page } = request;
   const { status, schoolId } = await findOfSchool(deps, request);
-  const after = range.after === undefined ? undefined : (JSON.parse(range.after) as [sortKey: string, id: string]);
-  const page = { schoolId, isKept: request.query.kept === true, after, limit: range.limit, now: request.origin.at };
-  const entries = await showDifference(deps, request, (db) => listUndo(db, status, page));
-  return answer(entries, presentEntry, ({ sortKey, id }) => JSON.stringify([sortKey, id]));
+  const part = { after: page.position<[sortKey: string, id: string]>(), limit: page.range.limit, now: origin.at };
+  const filter = { schoolId, isKept: query.kept === true, ...part };
+  const entries = await showDifference(deps, request, (db) => listUndo(db, status, filter));
+  return page.answer(entries, presentEntry, ({ sortKey, id }) => [sortKey, id]);
 };
 
 export const undoImport: AdminHandler<"undoImport"> = async (deps, request) => {

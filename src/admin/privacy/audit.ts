@@ -99,9 +99,8 @@ function readPosition(position: string | undefined): { at: Date; id: string } | 
 }
 
 export const listAudit: AdminHandler<"listAudit"> = async (deps, request) => {
-  const { query, reach } = request;
+  const { query, reach, page } = request;
   const { school, person, actor, app, action, from, until } = query;
-  const { range, answer } = request.page;
   // Lines of an app do not say to its partner whom they are about, nor who it was: chosen by a person, they would.
   const clientIds = person === undefined && actor === undefined ? [...reach.clientIds] : [];
   const lines = await list(deps.db.pool, {
@@ -112,11 +111,11 @@ export const listAudit: AdminHandler<"listAudit"> = async (deps, request) => {
     action,
     since: readTime(from),
     until: readTime(until),
-    limit: range.limit,
+    limit: page.range.limit,
     among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds },
-    after: readPosition(range.after),
+    after: readPosition(page.range.after),
     isOldestFirst: query.sort === "oldest",
   });
   const names = await findLineNames(deps, reach, lines);
-  return answer(lines, (line) => presentLine(line, isOfSchool(reach, line), names), positionOf);
+  return page.answer(lines, (line) => presentLine(line, isOfSchool(reach, line), names), positionOf);
 };

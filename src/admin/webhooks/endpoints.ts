@@ -22,24 +22,18 @@ const counts = ["pending", "listensUntil"] as const;
 const withoutCounts = (endpoint: WebhookEndpoint): object => omit(endpoint, counts);
 
 export const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, request) => {
-  const { query, reach } = request;
-  const { range, answer } = request.page;
-  const after = readPosition(range.after);
+  const { query, reach, page } = request;
   const endpoints = await webhooks.listEndpoints(deps.db, {
     clientId: query.app,
     among: appsOf(reach),
-    limit: range.limit,
-    after,
+    limit: page.range.limit,
+    after: positionIn(page.position()),
   });
-  const positionOf = (of: Endpoint) => JSON.stringify([of.clientId, of.createdAt, of.id]);
-  return answer(endpoints, presentEndpoint, positionOf);
+  return page.answer(endpoints, presentEndpoint, ({ clientId, createdAt, id }) => [clientId, createdAt, id]);
 };
 
-function readPosition(text: string | undefined): EndpointPosition | undefined {
-  if (text === undefined) return undefined;
-  const [clientId, createdAt, id] = JSON.parse(text) as [string, string, string];
-  return { clientId, createdAt: new Date(createdAt), id };
-}
+const positionIn = (position: [string, string, string] | undefined): EndpointPosition | undefined =>
+  position && { clientId: position[0], createdAt: new Date(position[1]), id: position[2] };
 
 export const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { endpointId }) =>
   answerRecord(presentEndpoint(await webhooks.readEndpoint(storeOf(db), endpointId)), counts);
