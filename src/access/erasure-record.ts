@@ -2,8 +2,7 @@ import type { ErasureCause, ErasureReason, ErasureState } from "../../generated/
 import { recordAudit, type Origin } from "../events/index.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../platform/database/db.ts";
-import { makeFind, makeRun, sql, table, update } from "../platform/database/sql.ts";
-import type { Columns, Sql, Value } from "../platform/database/sql.ts";
+import { makeFind, makeRun, sql, table, update, type Columns, type Sql, type Value } from "../platform/database/sql.ts";
 import { makeSweep } from "../platform/jobs/batches.ts";
 import type { ClientId } from "./token.ts";
 import { makeListBySchool } from "./usage/by-school.ts";

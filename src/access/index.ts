@@ -20,8 +20,7 @@ export { findProfile, findProfiles, type AppProfile, type ProfileUpdate } from "
 export { deleteLogo, findLogo, logoOf, logoPathOf, putLogo, type LogoName } from "./apps/profile.ts";
 export { checkCalledUri, checkScopePlatform, refuseOthersSector } from "./apps/rules.ts";
 export * from "./apps/scope-request.ts";
-export { endOldSecret, listSecretHashes } from "./apps/secret.ts";
-export { rotateClientSecret, secretMatches } from "./apps/secret.ts";
+export { endOldSecret, listSecretHashes, rotateClientSecret, secretMatches } from "./apps/secret.ts";
 export * from "./apps-of-person.ts";
 export * from "./attributes.ts";
 export { againAfterDeadlock, changeDirectory, previewChange } from "./change.ts";

@@ -49,22 +49,18 @@ export {
   revokePictureCodeIn,
   tryPictures,
 } from "./cards/picture-code.ts";
-export type { CodePicture, PictureCodeState } from "./cards/picture-code.ts";
+export type { CodePicture } from "./cards/picture-code.ts";
 export { lastCardOf, listCards, readLastCard, revokeCardsIn } from "./cards/cards.ts";
 export type { CardId, LastCard, LastCardRow } from "./cards/cards.ts";
-export { cardPath, isCardToken, makeCardMaker } from "./cards/make-card.ts";
-export type { MadeCard, MakeCard } from "./cards/make-card.ts";
+export { cardPath, isCardToken, makeCardMaker, type MadeCard, type MakeCard } from "./cards/make-card.ts";
 export { findParentLetter, putParentLetter, readCardSettings, writeCardSettings } from "./cards/settings.ts";
-export { findCardPlaces } from "./cards/places.ts";
-export type { CardPlace, PlaceFilter } from "./cards/places.ts";
+export { findCardPlaces, type CardPlace, type PlaceFilter } from "./cards/places.ts";
 export { keepPrint, makeCardSweep, printUnknown, takePrint } from "./cards/print.ts";
 export type { CardHours, CardSecondStep, CardSettings } from "./cards/settings.ts";
-export { checkAnswer, checkCard, checkCardUse, isOfStaff, recordCardUse } from "./cards/use-card.ts";
-export type { UsableCard } from "./cards/use-card.ts";
+export { checkAnswer, checkCard, checkCardUse, isOfStaff, recordCardUse, type UsableCard } from "./cards/use-card.ts";
 export { type PasswordFault, changePassword, findOwnPassword, findPasswordRule } from "./own-password.ts";
-export { isCurrent, lockPersonSignIn, makeVoidSignInsJob } from "./end-sign-ins.ts";
-export { findLogin, listUserNames } from "./find-login.ts";
-export type { UserName } from "./find-login.ts";
+export { isCurrent, lockPersonSignIn, makeVoidSignInsJob, forgetPerson } from "./end-sign-ins.ts";
+export { findLogin, listUserNames, type UserName } from "./find-login.ts";
 export { makeCheckPassword, type PasskeyOffer, type PasswordCheck } from "./login/check-password.ts";
 export { foldUsername } from "./login/credential.ts";
 export { bucketsOfAddress, countedAddress, makeKeyMaker } from "./login/known-devices.ts";
@@ -83,8 +79,7 @@ export {
   toNoticeRows,
 } from "./logout-notices.ts";
 export type { LogoutNotice, NewNotice } from "./logout-notices.ts";
-export { makePasswords } from "./make-passwords.ts";
-export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";
+export { makePasswords, type MadeLogin, type PasswordsFor } from "./make-passwords.ts";
 export type { OwnPassword } from "./own-password.ts";
 export { requestPasswordIn, withdrawPasswordRequestsIn } from "./password-requests.ts";
 export { blockPersonIn, setLoginIn, setPasswordHash, signOutPersonIn, unblockPersonIn } from "./person-sign-in.ts";
@@ -112,7 +107,7 @@ export {
   withSecondFactor,
 } from "./second-factor/methods.ts";
 export type { SecondMethod } from "./second-factor/methods.ts";
-export { askForAnyPasskey, checkPasskeySignIn, type PasskeySignIn } from "./second-factor/passkey-sign-in.ts";
+export { askForAnyPasskey, checkPasskeySignIn } from "./second-factor/passkey-sign-in.ts";
 export { askForNewPasskey, askForPasskey, checkPasskey, readNewPasskey } from "./second-factor/passkeys.ts";
 export type { BoundPerson, PasskeyQuestion } from "./second-factor/passkeys.ts";
 export {
@@ -132,4 +127,3 @@ export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignIn
 export type { SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./person-sign-in.ts";
 export { giveUserNames, giveUserNamesAtSchool } from "./user-names/give-names.ts";
-export { forgetPerson } from "./end-sign-ins.ts";

@@ -3,8 +3,7 @@ import type { SchoolId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
-import { nextRunAfter } from "./schedule.ts";
-import type { RunFailure, Day, Schedule } from "./schedule.ts";
+import { nextRunAfter, type RunFailure, type Day, type Schedule } from "./schedule.ts";
 import type { SourceKind } from "./sources/index.ts";
 import type { SourceSettings } from "./sources/source.ts";
 

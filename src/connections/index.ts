@@ -24,18 +24,14 @@ export {
   listRosterConnections,
   lockRosterConnection,
   rosterConnectionNotFound,
-  type RosterApplies,
   type RosterConnection,
   type RosterConnectionId,
 } from "./connection.ts";
 export { describeRosterDrop, openRosterDrop } from "./drop/roster-drop.ts";
-export { exportRoster } from "./export/formats.ts";
-export { rosterFormats, type RosterFormat, type RosterPart } from "./export/formats.ts";
-export type { RunFailure } from "./schedule.ts";
+export { exportRoster, rosterFormats, type RosterFormat } from "./export/formats.ts";
 export { makeRosterMail } from "./mail.ts";
 export { makeRosterRuns, type RosterRuns } from "./roster-runs.ts";
-export { listRosterRuns, type RosterRun, type RunCounts, type RunOutcome, type RunTrigger } from "./runs.ts";
-export type { Day } from "./schedule.ts";
+export { listRosterRuns, type RosterRun } from "./runs.ts";
 export { checkAddresses, settingNames } from "./settings.ts";
 export { makeSources, type SourceKind, type Sources } from "./sources/index.ts";
 export type { SettingName } from "./sources/source.ts";

@@ -1,12 +1,11 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { addDays, type Clock } from "../platform/clock.ts";
+import { addDays, type Clock, addMonths, daysBetween, dayOf } from "../platform/clock.ts";
 import { makeUuid } from "../platform/crypto/ids.ts";
 import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeSweep } from "../platform/jobs/batches.ts";
-import { addMonths, daysBetween, dayOf } from "../platform/clock.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
 import { personNameOf, type PersonName } from "./person.ts";
 

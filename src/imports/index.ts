@@ -25,13 +25,12 @@ export {
 export { listFaultyRows, type FaultyRow } from "./rows/faulty-rows.ts";
 export { lookAhead } from "./apply/part.ts";
 export { listCarriedOver, listGroupMoves, listLookAlikes } from "./difference/look-alikes.ts";
-export type { ExistingGroup, GroupMove, RosterGroup } from "./difference/look-alikes.ts";
+export type { GroupMove, RosterGroup } from "./difference/look-alikes.ts";
 export { listPeopleOfImport, type PersonOfImport } from "./difference/listed-people.ts";
-export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople } from "./formats/format.ts";
+export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople, schoolYearOf } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./apply/of-person.ts";
-export { groupColumns, idsHeading, joinList } from "./formats/plain.ts";
+export { groupColumns, idsHeading, joinList, plainTemplate, reasonHeadings } from "./formats/plain.ts";
 export { columnUses } from "./formats/words.ts";
-export { plainTemplate, reasonHeadings } from "./formats/plain.ts";
 export { type NewImport } from "./preview/begin.ts";
 export { previewImport } from "./preview/read-import.ts";
 export {
@@ -61,4 +60,3 @@ export { deleteColumnMapping, getUpload, listColumnMappings, shownEncoding } fro
 export type { KeptMapping, Upload } from "./preview/unmapped.ts";
 export { separators, type SeparatorName } from "./read/csv.ts";
 export { readJsonRecords } from "./read/json.ts";
-export { schoolYearOf } from "./formats/format.ts";

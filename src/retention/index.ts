@@ -15,6 +15,5 @@ export type { DueCounts, DuePerson, RetentionRules } from "./due.ts";
 export { deleteExemption, findExemption, lockExemption, putExemption, type RetentionExemption } from "./exemption.ts";
 export { listRetentionHolds, makeRetentionJob, releaseRetention, type RetentionHold } from "./job.ts";
 export { findPolicy, listSchoolsOfState, listStatesWithPolicy, putPolicy, withProposal } from "./policy.ts";
-export type { RetentionPolicy } from "./policy.ts";
+export { type RetentionPolicy, suggestPolicy } from "./policy.ts";
 export { makeSchoolAuditSweep } from "./sweep-audit.ts";
-export { suggestPolicy } from "./policy.ts";

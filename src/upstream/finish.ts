@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { limitClaims, readClaim, readRuleValue, readText, type Claims } from "./claims.ts";
-import { refuseOff, goUpstream } from "./round-trip.ts";
+import { refuseOff, goUpstream, takeRoundTrip, type RoundTrip } from "./round-trip.ts";
 import { addressesOf } from "./connection.ts";
 import { UpstreamError } from "./failures.ts";
 import { findPersonOf, type Account, type Found } from "./find-link.ts";
@@ -12,7 +12,6 @@ import type { Known, Tokens } from "./provider.ts";
 import { readAuthTime, refuseOldSignIn } from "./freshness.ts";
 import { linkByRule, newSessionId, recordSignIn } from "./record-sign-in.ts";
 import { recordRefusal } from "./refusals.ts";
-import { takeRoundTrip, type RoundTrip } from "./round-trip.ts";
 import { countTest, keepTestedSignIn } from "./set-up-links.ts";
 import { reportTest, type Arrived } from "./test-sign-in.ts";
 import { storeOf } from "../platform/database/db.ts";

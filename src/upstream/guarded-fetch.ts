@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { CustomFetch, FetchBody } from "openid-client";
-import type { Gate } from "../platform/concurrency/gate.ts";
-import { makeGate } from "../platform/concurrency/gate.ts";
+import { type Gate, makeGate } from "../platform/concurrency/gate.ts";
 import { AppError, makeUnavailable } from "../platform/errors.ts";
 import type { GuardedSender } from "../platform/outbound/guarded-request.ts";
 import { findJsonExcess } from "../platform/text/outside-json.ts";

@@ -15,8 +15,7 @@
  */
 export { createConnectionIn, deleteConnectionIn, updateConnectionIn } from "./change-connection.ts";
 export { forgetLostUpstreamSecrets, reEncryptUpstreamSecrets } from "./ready-connection.ts";
-export { addressesOf } from "./connection.ts";
-export { findConnection, listConnections } from "./connection.ts";
+export { addressesOf, findConnection, listConnections } from "./connection.ts";
 export type { Connection, ConnectionUpdate, NewConnection, Normalisation, Rule } from "./connection.ts";
 export {
   accountRefusals,

@@ -1,8 +1,7 @@
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/database/db.ts";
 import type { EncryptionKeys } from "../platform/crypto/seal.ts";
-import { makeFind, makeFindOne, makeRun, sql, table, update } from "../platform/database/sql.ts";
-import type { Sql, Value } from "../platform/database/sql.ts";
+import { makeFind, makeFindOne, makeRun, sql, table, update, type Sql, type Value } from "../platform/database/sql.ts";
 import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { Contact } from "./contact.ts";

@@ -1,5 +1,4 @@
-import type { Queryable } from "../platform/database/sql.ts";
-import { empty, makeRun, sql, table, update, type Part, type Sql } from "../platform/database/sql.ts";
+import { type Queryable, empty, makeRun, sql, table, update, type Part, type Sql } from "../platform/database/sql.ts";
 
 const lock = sql`hashtextextended('webhook queues', 0)`;
 const locks = {

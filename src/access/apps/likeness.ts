@@ -1,7 +1,6 @@
 import type { Transaction } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { foldText } from "../../platform/text/likeness.ts";
-import { skeletonOf } from "../../platform/text/likeness.ts";
+import { foldText, skeletonOf } from "../../platform/text/likeness.ts";
 import { lockName } from "../../platform/database/sql.ts";
 import type { ClientId } from "../token.ts";
 

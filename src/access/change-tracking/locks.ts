@@ -1,6 +1,5 @@
 import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
-import { findRows, makeFindOne, run, sql, statement, table } from "../../platform/database/sql.ts";
+import { type Queryable, findRows, makeFindOne, run, sql, statement, table } from "../../platform/database/sql.ts";
 import type { Sql, Statement } from "../../platform/database/sql.ts";
 
 const person = table("person");

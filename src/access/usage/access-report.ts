@@ -15,8 +15,7 @@ import {
 } from "../../platform/database/sql.ts";
 import type { Columns, Parameters, Queryable, Sql } from "../../platform/database/sql.ts";
 import type { ClientId } from "../token.ts";
-import { makeListBySchool } from "./by-school.ts";
-import { firstDayOf } from "./by-school.ts";
+import { makeListBySchool, firstDayOf } from "./by-school.ts";
 import { schoolOfSignOn } from "./seats.ts";
 
 export type { AccessReportType };

@@ -7,8 +7,7 @@ import type { WorkerJob } from "../../platform/jobs/worker.ts";
 import type { ClientId } from "../token.ts";
 import { everybodyAtSchools } from "../synced-people.ts";
 import { fromSchoolsLettingIn, isSyncedAs, wasSoftDeletedBefore } from "../visibility.ts";
-import { makeListBySchool } from "./by-school.ts";
-import { firstDayOf, monthOf } from "./by-school.ts";
+import { makeListBySchool, firstDayOf, monthOf } from "./by-school.ts";
 
 const seat = table("seat");
 const part = table("seat", "part");

@@ -1,6 +1,5 @@
 import type { PersonId } from "../../directory/index.ts";
-import { asynchronous, fields, join, sql } from "../../platform/database/sql.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
+import { asynchronous, fields, join, sql, type Queryable } from "../../platform/database/sql.ts";
 import {
   type Bucket,
   giveBackSteps,

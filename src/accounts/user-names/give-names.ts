@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
 import { type PersonId, type PersonName, personNameOf, type SchoolId } from "../../directory/index.ts";
-import { columnNames, insert, makeFind, sql, table } from "../../platform/database/sql.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
+import { columnNames, insert, makeFind, sql, table, type Queryable } from "../../platform/database/sql.ts";
 import { getSignInSettings, type UserNameRule } from "../sign-in-settings.ts";
 import { makeBase, friendlyWords } from "./make-base.ts";
 import { againAfterDeadlock } from "../../access/index.ts";

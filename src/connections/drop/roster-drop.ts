@@ -11,8 +11,7 @@ import type { RosterConnectionId } from "../connection.ts";
 import type { RosterRuns } from "../roster-runs.ts";
 import { describeFile } from "../sources/file.ts";
 import type { DropAddress, SourceSettings } from "../sources/source.ts";
-import { fingerprintOf, makeHostKey, openDropServer } from "./server.ts";
-import type { DropDoor, DropServer } from "./server.ts";
+import { fingerprintOf, makeHostKey, openDropServer, type DropDoor, type DropServer } from "./server.ts";
 
 type Deps = { db: PrismaDb; runs: Pick<RosterRuns, "arrive">; clock: Clock; log: Log };
 type Place = { host: string; port: number; /** Makes the host key. */ secret: Buffer; waitMs?: number | undefined };

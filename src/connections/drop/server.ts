@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { AuthContext, Connection } from "ssh2";
 import type { Log } from "../../platform/telemetry/log.ts";
 import { readPublicKeys } from "../sources/sftp.ts";

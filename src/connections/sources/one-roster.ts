@@ -1,7 +1,6 @@
 import { makeRosterArchive, type Row } from "./archive.ts";
 import { SourceError } from "./failure.ts";
-import { checkClient, findNamedSchool } from "./source.ts";
-import type { RosterSource, SourceSchool, SourceSettings } from "./source.ts";
+import { checkClient, findNamedSchool, type RosterSource, type SourceSchool, type SourceSettings } from "./source.ts";
 import type { SourceRequests } from "./requests.ts";
 
 type Entry = Readonly<Record<string, unknown>>;

@@ -2,8 +2,7 @@ import { readJsonRecords } from "../../imports/index.ts";
 import { SourceError } from "./failure.ts";
 import { createFile } from "./file.ts";
 import { toSourceError } from "./requests.ts";
-import { checkClient, findNamedSchool } from "./source.ts";
-import type { RosterSource, SourceSchool, SourceTools } from "./source.ts";
+import { checkClient, findNamedSchool, type RosterSource, type SourceSchool, type SourceTools } from "./source.ts";
 
 type Organisation = { kennung?: unknown; id?: unknown };
 type Context = { organisation?: Organisation | null };

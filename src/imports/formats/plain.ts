@@ -8,10 +8,8 @@ import { readTable, type Row } from "../read/table.ts";
 import type { Staging } from "./staging.ts";
 import { detachText } from "../read/text.ts";
 import { cleanId, findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
-import { cleanCell, layOut } from "./columns.ts";
-import type { Mapping, TableGuess } from "./columns.ts";
-import { chooseScope, maxGroups, speakingOf, tooManyGroups } from "./format.ts";
-import type { ReadContext, ReadResult } from "./format.ts";
+import { cleanCell, layOut, type Mapping, type TableGuess } from "./columns.ts";
+import { chooseScope, maxGroups, speakingOf, tooManyGroups, type ReadContext, type ReadResult } from "./format.ts";
 import { findClassesIn, isParentRole, readDate, readRole, splitClasses, foldWord } from "./words.ts";
 
 /** The columns of groups of a plain table. */

@@ -1,5 +1,4 @@
-import { parseTree } from "jsonc-parser";
-import type { Node, ParseError } from "jsonc-parser";
+import { parseTree, type Node, type ParseError } from "jsonc-parser";
 import { StringDecoder } from "node:string_decoder";
 
 /** The unparsed text of an element. Units: line, column (characters) and number from 1. */

@@ -1,8 +1,7 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import type { SchoolId } from "../../directory/index.ts";
 import type { RecordStore, Store } from "../../platform/database/db.ts";
-import { makeFind, sql, table } from "../../platform/database/sql.ts";
-import type { Queryable, Parameters } from "../../platform/database/sql.ts";
+import { makeFind, sql, table, type Queryable, type Parameters } from "../../platform/database/sql.ts";
 import type { ImportFormat, ImportMode, ImportPeople, Subject } from "../formats/format.ts";
 import { importNotFound, type ImportState, type SchoolState } from "./states.ts";
 import { versionOfSchool } from "../../access/index.ts";

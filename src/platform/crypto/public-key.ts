@@ -1,5 +1,4 @@
-import { createPublicKey } from "node:crypto";
-import type { JsonWebKey, JsonWebKeyInput, KeyObject } from "node:crypto";
+import { createPublicKey, type JsonWebKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
 
 export type PublicKey = {
   kty: "RSA" | "EC" | "OKP";

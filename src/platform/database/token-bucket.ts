@@ -1,6 +1,5 @@
 import { columnNames, findRows, identifier, join, makeFind, makeRun, sql, statement, table } from "./sql.ts";
-import { asynchronous } from "./sql.ts";
-import type { Parameter, Parameters, Queryable, Sql, Value } from "./sql.ts";
+import { asynchronous, type Parameter, type Parameters, type Queryable, type Sql, type Value } from "./sql.ts";
 
 export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
 

@@ -7,8 +7,7 @@ import { jsonInSlices } from "./exports.ts";
 import { makePacedBody, watchBody } from "./paced-body.ts";
 import { TemporaryFile } from "../temporary-files.ts";
 import { toQuery, sql, type Sql } from "../database/sql.ts";
-import { readFor } from "./reads.ts";
-import type { ReadTogether, Reading } from "./reads.ts";
+import { readFor, type ReadTogether, type Reading } from "./reads.ts";
 import type { EncryptionKeys } from "../crypto/seal.ts";
 import type { BodyCheck } from "./validation.ts";
 
