@@ -79,7 +79,7 @@ test(
         ]);
         before = after;
       }),
-      walks(100, 15),
+      walks(40, 15),
     );
   },
 );

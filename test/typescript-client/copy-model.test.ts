@@ -120,6 +120,6 @@ test("a copy that follows the changes is what a load would make it", { timeout: 
         }
       }
     }),
-    walks(8, 1),
+    walks(4, 1),
   );
 });

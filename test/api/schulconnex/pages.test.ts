@@ -199,7 +199,7 @@ test(
           expect([...always].filter((pid) => !walked.includes(pid))).toEqual([]);
         }
       }),
-      walks(20, 3),
+      walks(8, 3),
     );
   },
 );
