@@ -190,7 +190,7 @@ test("who types what the guide says, and no more, has a project without a failur
   expect(npm("migration", "--", "school_short_name")).toBe("");
   expect(npm("lint:types")).toBe("");
   expect(npm("lint:changelog", "--", "--write")).toBe("");
-  const vitest = (...args: string[]) => run("npx", "vitest", "run", "--project", "fast", "--maxWorkers=1", ...args);
+  const vitest = (...args: string[]) => run("vitest", "run", "--project", "fast", "--maxWorkers=1", ...args);
   expect(vitest(...written)).toBe("");
   expect(vitest(...touched)).toBe("");
 });
