@@ -20,23 +20,15 @@ export {
   withdrawConsentIn,
 } from "./protocol/sessions.ts";
 export type { ConsentOfPerson, PersonSession } from "./protocol/sessions.ts";
-export { readSignOnData } from "./protocol/person-data.ts";
-export type { StoredEntry } from "./protocol/person-data.ts";
-export { findSignInFacts, releaseSignInLimitsIn } from "./protocol/explain.ts";
+export { readSignOnData, type StoredEntry } from "./protocol/person-data.ts";
+export { findSignInFacts, releaseSignInLimitsIn, type SignInFacts } from "./protocol/explain.ts";
 export { isWithoutEffect } from "./protocol/scopes.ts";
-export type { SignInFacts } from "./protocol/explain.ts";
-export { checkSecrets } from "./protocol/keys/shared-secrets.ts";
-export { reEncryptSecrets } from "./protocol/keys/shared-secrets.ts";
-export { forgetLostSecrets } from "./protocol/keys/shared-secrets.ts";
-export type { LostSecrets } from "./protocol/keys/shared-secrets.ts";
+export { checkSecrets, reEncryptSecrets, forgetLostSecrets, type LostSecrets } from "./protocol/keys/shared-secrets.ts";
 export { makeNextKeys, rotateSigningKeysIn } from "./protocol/keys/rotation.ts";
 export { describeSigningKeys } from "./protocol/keys/published-keys.ts";
-export { checkSigningKeys } from "./protocol/keys/signing-keys.ts";
-export type { SigningKey } from "./protocol/keys/signing-keys.ts";
-export { cookiesOfOnePath } from "./forms/page-request.ts";
-export { signInPath } from "./forms/page-request.ts";
-export { forgetApp, forgetClientTokens } from "./protocol/storage/artifact.ts";
-export { forgetSignIns } from "./protocol/storage/artifact.ts";
+export { checkSigningKeys, type SigningKey } from "./protocol/keys/signing-keys.ts";
+export { cookiesOfOnePath, signInPath } from "./forms/page-request.ts";
+export { forgetApp, forgetClientTokens, forgetSignIns } from "./protocol/storage/artifact.ts";
 export type { Count } from "./protocol/observe.ts";
 import type { SignOn, SignOnOptions } from "./sign-on.ts";
 

@@ -3,8 +3,7 @@ import type { AppAttribute, ClientId, PersonFacts, ScopeName, SignOnFacts, SignO
 import type { PersonId } from "../../directory/index.ts";
 import type { Origin } from "../../events/index.ts";
 import type { Transaction } from "../../platform/database/db.ts";
-import { fields, makeFind, sql, table } from "../../platform/database/sql.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table, type Queryable } from "../../platform/database/sql.ts";
 import { decisionsOf, type Decisions } from "./consent.ts";
 import {
   forgetTriesOf,

@@ -1,8 +1,7 @@
 import { findPersonByAppId, type ClientId } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { seal, unseal, hmac } from "../../platform/crypto/seal.ts";
-import { makeFind, table } from "../../platform/database/sql.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
+import { makeFind, table, type Queryable } from "../../platform/database/sql.ts";
 import { foldUsername } from "../../accounts/index.ts";
 import { uuidPattern } from "../../platform/crypto/ids.ts";
 

@@ -1,7 +1,6 @@
 import type { Request, Response } from "express";
 import type { PersonId } from "../../directory/index.ts";
-import { fields, makeFind, sql, table } from "../../platform/database/sql.ts";
-import type { Queryable } from "../../platform/database/sql.ts";
+import { fields, makeFind, sql, table, type Queryable } from "../../platform/database/sql.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./deps.ts";
 import { isSharedDevice, startOf } from "./session.ts";
 import { hasPassword, hasSecondFactor, hasStaffFactor, isUpstream } from "../../accounts/index.ts";

@@ -30,8 +30,7 @@ import {
   type PageRequest,
   signInPath,
 } from "../page-request.ts";
-import { renderCardPage, renderCardProblemPage, renderPicturesPage } from "../pages/index.ts";
-import type { CardProblemModel } from "../pages/index.ts";
+import { renderCardPage, renderCardProblemPage, renderPicturesPage, type CardProblemModel } from "../pages/index.ts";
 import { emptyPad, readChosen, readEntered } from "../class-list/picture-pad.ts";
 import { findWaiting, forgetWaiting, readWaitingTargets } from "../waiting-app.ts";
 

@@ -1,8 +1,7 @@
 import { defaultIdTokenAlgorithm } from "../../../access/index.ts";
 import { isDatabaseUnavailable, type Db } from "../../../platform/database/db.ts";
 import type { Clock } from "../../../platform/clock.ts";
-import { fields, literal, makeFind, sql, table } from "../../../platform/database/sql.ts";
-import type { Queryable } from "../../../platform/database/sql.ts";
+import { fields, literal, makeFind, sql, table, type Queryable } from "../../../platform/database/sql.ts";
 import type { JsonWebKey } from "../contract.ts";
 import { keyOrder, type SigningKey } from "./signing-keys.ts";
 

@@ -1,8 +1,7 @@
 import { workInBatches, sweepBatch } from "../../../platform/jobs/batches.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Db } from "../../../platform/database/db.ts";
-import { fields, makeFind, makeRun, sql, table } from "../../../platform/database/sql.ts";
-import type { Parameter, Sql } from "../../../platform/database/sql.ts";
+import { fields, makeFind, makeRun, sql, table, type Parameter, type Sql } from "../../../platform/database/sql.ts";
 import type { WorkerJob } from "../../../platform/jobs/worker.ts";
 
 // Expired access tokens are kept this long to tell "expired" from "unknown"; all else is deleted at once.
