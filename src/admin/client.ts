@@ -67,9 +67,9 @@ export type AdminClient = {
 /** A signed-in member of staff or an IT contact with a set-up link, and the request that is being answered. */
 export type InnerCaller = ({ personId: PersonId } | { setUp: SetUpCaller }) & { requestId: string };
 
-type Place = { method: string; path: string; headers: readonly string[]; type: string; isFile: boolean };
+type OperationAddress = { method: string; path: string; headers: readonly string[]; type: string; isFile: boolean };
 
-function listPlaces(document: OpenApiDocument): ReadonlyMap<string, Place> {
+function listPlaces(document: OpenApiDocument): ReadonlyMap<string, OperationAddress> {
   return new Map(
     listOperations(document).map(({ path, method, operation }) => {
       const parameters = (operation.parameters ?? []).map((parameter) => resolve<Parameter>(document, parameter));

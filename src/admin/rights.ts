@@ -80,8 +80,8 @@ export function permissionsOf(roles: readonly HeldRole[]): Permissions {
     rolesToGive: giving,
     rolesToEnd(schoolId) {
       if (reachesAll) return staff.staffRoleNames;
-      const given = giving(schoolId);
-      return given.length === 0 ? [] : [...given, ...staff.rolesEndedBySchools];
+      const rolesToGive = giving(schoolId);
+      return rolesToGive.length === 0 ? [] : [...rolesToGive, ...staff.rolesEndedBySchools];
     },
   };
 }

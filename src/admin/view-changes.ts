@@ -40,8 +40,8 @@ async function withoutDeleted(tx: Transaction, events: readonly WrittenEvent[]):
   const keysOf = (action: string) => new Set(events.filter((event) => event.action === action).map(keyOf));
   const [entering, leaving] = [keysOf("create"), keysOf("delete")];
   const leavers = events.filter(({ action }) => action === "delete");
-  const asked = { ids: leavers.map(({ subjectId }) => subjectId), at: leavers[0]?.at ?? new Date(0) };
-  const deleted = new Set((await findDeletedBefore(tx, asked)).map(({ id }) => id));
+  const query = { ids: leavers.map(({ subjectId }) => subjectId), at: leavers[0]?.at ?? new Date(0) };
+  const deleted = new Set((await findDeletedBefore(tx, query)).map(({ id }) => id));
   return events.filter((event) => {
     const isDeletedOnly = entering.has(keyOf(event)) && leaving.has(keyOf(event));
     return !isDeletedOnly && !(event.action === "delete" && deleted.has(event.subjectId));

@@ -2,14 +2,14 @@ import type { SchoolId } from "../directory/index.ts";
 import { bodyOf, withIdempotencyKey, type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Service, type Verbs } from "./command.ts";
 import type { Extensions } from "./contract-commands.ts";
-import { counted, nameOf } from "./lines.ts";
+import { counted, fullName } from "./lines.ts";
 import { writeNewFile } from "./files.ts";
 import { argsNamed, option, required } from "./option.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
 
 function printed(file: string, { cards, skipped }: Schemas["MadeLoginCards"]): Result {
-  const left = skipped.map(({ personId, name, reason }) => `No card for ${personId}, ${nameOf(name)}: ${reason}`);
+  const left = skipped.map(({ personId, name, reason }) => `No card for ${personId}, ${fullName(name)}: ${reason}`);
   return {
     lines: [
       `${counted(cards.length, "card")} written to ${file}. It holds secrets: delete it when it is printed.`,

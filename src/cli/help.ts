@@ -1,5 +1,5 @@
 import type { Command, Commands, Noun, NounEntry } from "./command.ts";
-import { dashed, globalOptions, labelsOf, type Place } from "./read-call.ts";
+import { dashed, globalOptions, labelsOf, type CommandPlace } from "./read-call.ts";
 
 const program = "schultor";
 
@@ -14,7 +14,7 @@ Exit codes: 0 done, 1 failed or found something wrong, 2 wrong usage, 3 refused 
 const besideService = `Commands read the same environment as the service (see docs/configuration.md)
   and work while it runs, also on its embedded database. `;
 
-export function makeHelp(commands: Commands, { path, noun, command }: Place): string {
+export function makeHelp(commands: Commands, { path, noun, command }: CommandPlace): string {
   if (command !== undefined) return helpOfCommand(path, command);
   if (noun !== undefined) return helpOfNoun(path, noun);
   return `Usage: ${program} <command> [options]

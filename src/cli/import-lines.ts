@@ -3,7 +3,7 @@ import { maxFaults, reasonHeadings } from "../imports/index.ts";
 import { csvForSpreadsheets } from "../platform/text/csv.ts";
 import type { Schemas } from "./admin-api.ts";
 import type { Samples, UndoPreview } from "./import-calls.ts";
-import { alignColumns, counted, nameOf, type Columns } from "./lines.ts";
+import { alignColumns, counted, fullName, type Columns } from "./lines.ts";
 
 type Import = Schemas["Import"];
 type School = Schemas["ImportSchool"];
@@ -119,11 +119,11 @@ function faultLine({ file, line, column, field, message }: Schemas["ImportFault"
 
 /** The service keeps the first faults of a file and counts the rest. */
 function moreFaults(all: number, printed: number): string[] {
-  const kept = Math.min(all, maxFaults);
+  const listed = Math.min(all, maxFaults);
   return [
-    ...(kept > printed ? [`… and ${kept - printed} more; --faults ${kept} prints all of them.`] : []),
-    ...(all > kept
-      ? [`… and ${all - kept} more that were only counted. Correct these first and preview the file again.`]
+    ...(listed > printed ? [`… and ${listed - printed} more; --faults ${listed} prints all of them.`] : []),
+    ...(all > listed
+      ? [`… and ${all - listed} more that were only counted. Correct these first and preview the file again.`]
       : []),
   ];
 }
@@ -167,11 +167,11 @@ const changeTexts: Record<string, string> = {
 
 /** What undoing an import does at its schools, and what stays as it is. */
 export function undoLines(id: string, previews: readonly UndoPreview[]): string[] {
-  const kept = previews.flatMap(({ entries }) => entries);
+  const entries = previews.flatMap(({ entries }) => entries);
   const stays = previews.reduce((sum, preview) => sum + preview.kept.people + preview.kept.groups, 0);
   return [
     ...previews.flatMap((preview) => [`School ${preview.schoolId}`, ...alignColumns(undoRows(preview))]),
-    ...(stays === 0 ? [] : ["", `Stay as they are: ${stays}`, ...alignColumns(kept.map(keptColumns))]),
+    ...(stays === 0 ? [] : ["", `Stay as they are: ${stays}`, ...alignColumns(entries.map(keptColumns))]),
     "",
     `To undo it: import undo ${id}${stays === 0 ? "" : ` --keep ${stays}`}`,
   ];
@@ -208,7 +208,7 @@ const keptColumns = ({
   classesNow,
 }: UndoPreview["entries"][number]) => [
   `  ${kind.toLowerCase()}`,
-  groupName ?? nameOf(personName),
+  groupName ?? fullName(personName),
   reasons.map((reason) => reasonTexts[reason] ?? `${reason.toLowerCase().replaceAll("_", " ")} changed`).join(", "),
   changedAt === null ? "" : changedAt.slice(0, 10),
   classesNow.length === 0 ? "" : `now in ${classesNow.join(", ")}`,
@@ -218,7 +218,7 @@ const leaverColumns = ({ sourceSystemIdentifier, before, losesAccess }: Samples[
   "    person",
   losesAccess ? "removed" : "left",
   sourceSystemIdentifier ?? "",
-  nameOf(before?.name ?? null),
+  fullName(before?.name ?? null),
 ];
 
 type Person = Schemas["ImportPerson"];
@@ -236,7 +236,7 @@ const changeOf = (read: (state: NonNullable<Person["before"]>) => string) => (pe
 
 export const personColumns: Columns<Person> = {
   number: ({ sourceSystemIdentifier }) => sourceSystemIdentifier,
-  name: changeOf(({ name }) => nameOf(name)),
+  name: changeOf(({ name }) => fullName(name)),
   what: ({ kinds }) => kinds.map((kind) => kind.toLowerCase().replaceAll("_", " ")).join(", "),
   role: changeOf(({ role }) => role.toLowerCase()),
   classes: changeOf(({ classes }) => classes.join(", ")),

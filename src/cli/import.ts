@@ -197,13 +197,13 @@ function changeColumns(
 
 /** Reads `old=new`, in lines; undefined if there is none. Errors: UsageError. */
 function readCarryOvers(texts: readonly string[]): string | undefined {
-  const taken = new Set<string>();
+  const targets = new Set<string>();
   const lines = texts.map((text) => {
     const [previous, next, more] = text.split("=").map((word) => word.trim());
     if (!previous || !next || more !== undefined)
       throw new UsageError(`--carry-over: '${text}' is not of the form old=new.`);
-    if (taken.has(next)) throw new UsageError(`--carry-over: two groups are carried over to '${next}'.`);
-    taken.add(next);
+    if (targets.has(next)) throw new UsageError(`--carry-over: two groups are carried over to '${next}'.`);
+    targets.add(next);
     return `${previous}=${next}`;
   });
   return lines.length === 0 ? undefined : lines.join("\n");

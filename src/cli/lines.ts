@@ -56,7 +56,7 @@ export function listResult<Item extends { id: string }>(
 export const recordLines = (record: Record<string, string | null>): string[] =>
   alignColumns(Object.entries(record).map(([name, value]) => [name, value ?? "–"]));
 
-export const nameOf = (name: Person["name"]): string =>
+export const fullName = (name: Person["name"]): string =>
   name === null ? "(no name)" : `${name.last}, ${name.firstFull}`;
 
 /** A number with its noun: 1 person, 2 people. */

@@ -3,7 +3,7 @@ import { bodyOf, listFirst } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
 import { makeApiCommand, makeMachineCommand, type Result, type Verbs } from "./command.ts";
 import { withOwnId, type Extensions } from "./contract-commands.ts";
-import { defaultLimit, listOptions, listResult, nameOf, recordLines } from "./lines.ts";
+import { defaultLimit, listOptions, listResult, fullName, recordLines } from "./lines.ts";
 import type { Columns } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 
@@ -30,7 +30,7 @@ const foundColumns: Columns<FoundPerson> = {
   id: ({ id }) => id,
   status: ({ status }) => status,
   role: ({ role }) => role,
-  name: ({ name }) => nameOf(name),
+  name: ({ name }) => fullName(name),
   "official id": ({ homeSchool }) => homeSchool?.officialId ?? null,
   "home school": ({ homeSchool }) => homeSchool?.name ?? null,
 };
@@ -45,7 +45,7 @@ function show(person: AdminPerson): Result {
   );
   const lines = recordLines({
     id,
-    name: nameOf(name),
+    name: fullName(name),
     role,
     status: purgeAt === null ? status : `${status} until ${purgeAt}`,
     "blocked since": blockedAt,

@@ -5,17 +5,17 @@ import type { ReadCall } from "./names.ts";
 import { UsageError } from "./option.ts";
 
 /** Where in the tree of commands the caller is, for help and for running. */
-export type Place = { path: string[]; noun?: NounEntry & Noun; command?: Command };
+export type CommandPlace = { path: string[]; noun?: NounEntry & Noun; command?: Command };
 
-type Found = {
-  place: Place;
+type PlaceSearch = {
+  place: CommandPlace;
   rest: readonly string[];
   /** What is wrong with the words before them; the place is then as far as they were right. */
   problem?: UsageError;
 };
 
 /** Walks from the root as far as the words name a noun and its verb. */
-export async function findPlace(commands: Commands, words: readonly string[]): Promise<Found> {
+export async function findPlace(commands: Commands, words: readonly string[]): Promise<PlaceSearch> {
   const [name, ...afterName] = words;
   if (name === undefined) return { place: { path: [] }, rest: [] };
   const entry = own(commands, name);
@@ -34,7 +34,11 @@ export async function findPlace(commands: Commands, words: readonly string[]): P
   return { place: { path: [name, verb], noun, command }, rest };
 }
 
-const wrong = (place: Place, message: string): Found => ({ place, rest: [], problem: new UsageError(message) });
+const wrong = (place: CommandPlace, message: string): PlaceSearch => ({
+  place,
+  rest: [],
+  problem: new UsageError(message),
+});
 
 const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;

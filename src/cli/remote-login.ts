@@ -3,7 +3,7 @@ import { commandLineClientId } from "../access/token.ts";
 import { AppError } from "../platform/errors.ts";
 import { bodyOf } from "./admin-api.ts";
 import { makeOwnCommand, type OwnTools } from "./command.ts";
-import { done, nameOf } from "./lines.ts";
+import { done, fullName } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 import { readAddress } from "./remote/discovery.ts";
 import { findRemote, localName, type KnownRemote, type Remotes } from "./remote/remotes-file.ts";
@@ -70,7 +70,7 @@ export const login = makeOwnCommand({
     const credentials = await readCredentials(tools, address, wanted);
     const { connectRemote } = await import("./remote/connect.ts");
     const me = await bodyOf(connectRemote(credentials, tools.tell).GET("/admin/v1/me"));
-    if ("login" in credentials) credentials.person = nameOf(me.name);
+    if ("login" in credentials) credentials.person = fullName(me.name);
     await tools.remotes.write(rememberRemote(await tools.remotes.read(), called, credentials));
     const held = me.roles.map(({ role }) => role);
     const line = `Logged in to ${address} as ${actorOf(credentials)}, with ${held.length === 0 ? "no role yet" : held.join(", ")}.`;

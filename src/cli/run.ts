@@ -11,7 +11,7 @@ import type { Local } from "./local/machine.ts";
 import { type ReadCall, resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
-import { expandLogin, findPlace, readCall, readGlobals, type Globals, type Place } from "./read-call.ts";
+import { expandLogin, findPlace, readCall, readGlobals, type Globals, type CommandPlace } from "./read-call.ts";
 import { credentialsOf, findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
 import type { Credentials } from "./remote/token.ts";
 
@@ -34,7 +34,7 @@ export type Terminal = {
 export async function runCommandLine(commands: Commands, args: readonly string[], terminal: Terminal): Promise<number> {
   const { globals, words: written, problem } = readGlobals(args);
   const words = expandLogin(written);
-  let place: Place = { path: [] };
+  let place: CommandPlace = { path: [] };
   try {
     if (globals.version) {
       terminal.out(`schultor ${packageFile.version}`);

@@ -9,7 +9,7 @@ type StepName = Sandbox["steps"][number]["step"];
 
 const steps = ["JOIN", "MOVE", "LEAVE", "RESTORE", "MANY", "SYNC_OFF", "SYNC_ON", "NEW_YEAR", "ERASE"] as const;
 function showCreated({ sandbox, accounts }: Schemas["CreatedSandbox"]): Result {
-  const nameOf = new Map(sandbox.schools.map(({ id, name }) => [id, name]));
+  const schoolNames = new Map(sandbox.schools.map(({ id, name }) => [id, name]));
   return {
     lines: [
       `Sandbox: ${sandbox.id}, until ${sandbox.expiresAt}`,
@@ -17,7 +17,7 @@ function showCreated({ sandbox, accounts }: Schemas["CreatedSandbox"]): Result {
       "",
       ...accounts.flatMap(({ kind, username, password, schoolIds, expectation }) => [
         `${kind}: ${username} / ${password}`,
-        `  ${schoolIds.map((id) => nameOf.get(id)).join(", ")}`,
+        `  ${schoolIds.map((id) => schoolNames.get(id)).join(", ")}`,
         `  ${expectation}`,
       ]),
       "",

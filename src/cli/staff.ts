@@ -43,8 +43,8 @@ async function giveClassTeachers({ api }: Service, path: { schoolId: SchoolId },
   const personIds = ready.map(({ id }) => id);
   const params = { path, ...withIdempotencyKey() };
   const giving = () => api.POST("/admin/v1/schools/{schoolId}/class-teachers", { params, body: { personIds } });
-  const given = personIds.length === 0 ? [] : await bodyOf(giving());
-  return { ...done(`${counted(given.length, "role")} given.`, { given }), quiet: given.map(({ id }) => id) };
+  const roles = personIds.length === 0 ? [] : await bodyOf(giving());
+  return { ...done(`${counted(roles.length, "role")} given.`, { given: roles }), quiet: roles.map(({ id }) => id) };
 }
 
 export const extensions: Extensions = {

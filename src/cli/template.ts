@@ -1,4 +1,4 @@
-import { counted, nameOf } from "./lines.ts";
+import { counted, fullName } from "./lines.ts";
 
 /*
  * What `x-cli` prints, such as "$people(person/people) moved.[ Reason: $reason]": a path is looked up in the
@@ -76,7 +76,7 @@ export function holds(condition: string, scopes: readonly unknown[]): boolean {
 
 function textOf(value: unknown, { format, first, second }: Value): string | null {
   if (value === undefined || (value === null && format !== "name")) return null;
-  if (format === "name") return nameOf(value as Parameters<typeof nameOf>[0]);
+  if (format === "name") return fullName(value as Parameters<typeof fullName>[0]);
   if (typeof value === "boolean") return value ? (first ?? "yes") : (second ?? "no");
   if (typeof value === "number" && first !== undefined) return counted(value, first, second || undefined);
   if (!Array.isArray(value)) {

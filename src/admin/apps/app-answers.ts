@@ -104,7 +104,7 @@ export const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
     const isGiven = answer.status === 200;
     const isSeen = !isGiven || reach.all || (await namesOnlyInvented(db, named, clientId));
     const header = (name: string) => (isSeen ? answer.headers.get(name) : null);
-    const shown = present("AppAnswer", {
+    const presented = present("AppAnswer", {
       path: query.path,
       status: answer.status,
       etag: header("etag"),
@@ -113,6 +113,6 @@ export const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
       count: isGiven ? countRecords(body) : null,
       body: isSeen ? body : null,
     });
-    return answerShown(shown);
+    return answerShown(presented);
   });
 };

@@ -97,12 +97,12 @@ async function listOfOthers(
   const beyond = { schoolId: schoolIds, school: { grants: { some: { clientId, sync: true } } } };
   const isBeyond = { affiliations: { some: beyond } };
   const isGuest = { homeSchoolId: schoolIds, sourceSystemIdentifier: { not: null } };
-  const found = await db.prisma.affiliation.findMany({
+  const affiliations = await db.prisma.affiliation.findMany({
     where: { schoolId, person: { OR: ofGuests ? [isBeyond, isGuest] : [isBeyond] } },
     select: { personId: true },
   });
   return new Set(
-    await access.listAppIds(db.pool, { clientId, personIds: found.map(({ personId }) => personId as PersonId) }),
+    await access.listAppIds(db.pool, { clientId, personIds: affiliations.map(({ personId }) => personId as PersonId) }),
   );
 }
 
@@ -157,7 +157,7 @@ export const getAppView: AdminHandler<"getAppView"> = async (
   const ofGuests = withSourceId.includes(resource) && app.attributes.includes("SOURCE_SYSTEM_IDENTIFIER");
   const others = ofOthers ? await listOfOthers(db, reach, { schoolId, clientId, ofGuests }) : new Set<string>();
   const { leftOut, body: text } = leaveOut(body, others);
-  const shown = present("AppView", {
+  const view = present("AppView", {
     path: url,
     status: answer.status,
     etag: isSeen && leftOut === 0 ? answer.headers.get("etag") : null,
@@ -166,5 +166,5 @@ export const getAppView: AdminHandler<"getAppView"> = async (
     leftOut,
     body: isSeen || answer.status !== 200 ? text : null,
   });
-  return answerShown(shown);
+  return answerShown(view);
 };

@@ -7,16 +7,16 @@ import { present, type AdminDeps, type AdminHandler, type AdminRequest } from ".
 import { invalidRequest } from "../page.ts";
 import { refuseOtherFilter } from "./grants.ts";
 
-type Asked = Pick<AdminRequest<"listSeats">, "reach" | "page"> & {
+type UsageRequest = Pick<AdminRequest<"listSeats">, "reach" | "page"> & {
   query: { school?: SchoolId | undefined; app?: ClientId | undefined };
 };
-type Found = { place: string; schoolId: SchoolId; clientId: ClientId };
+type CountedRow = { place: string; schoolId: SchoolId; clientId: ClientId };
 type Range = BySchoolFilter & { after: SchoolPosition | undefined };
 
 /** Answers with what is counted by app and school, as far as the caller reaches. */
-async function answerBySchool<Counts extends Found, Given, Presented>(
+async function answerBySchool<Counts extends CountedRow, Given, Presented>(
   { db }: Pick<AdminDeps, "db">,
-  { query, reach, page }: Asked,
+  { query, reach, page }: UsageRequest,
   asked: { list: (db: Queryable, given: Given & Range) => Promise<Counts[]>; given: Given },
   presentOne: (counts: Counts) => Presented,
 ) {

@@ -86,9 +86,9 @@ export const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, r
       await accounts.giveUserNames(tx, { schoolId, people: wanted.filter((id) => !guests.has(id)) }, origin.at);
     }
     const holders = personIds.length === 0 ? [] : await findCardHolders(tx, subject, { personIds });
-    const given = holders.filter(({ skip, personId }) => skip === null && prepared.has(personId));
-    await giveCredentials(tx, given, { schoolId, settings, prepared, mustChange, groupIds, origin });
-    const cards = given.map((holder) => presentMade(holder, { settings, prepared }));
+    const ready = holders.filter(({ skip, personId }) => skip === null && prepared.has(personId));
+    await giveCredentials(tx, ready, { schoolId, settings, prepared, mustChange, groupIds, origin });
+    const cards = ready.map((holder) => presentMade(holder, { settings, prepared }));
     const skipped = holders.flatMap(({ personId, name, skip }) =>
       skip === null ? [] : [{ personId, name, reason: skip }],
     );
@@ -113,11 +113,11 @@ export type Printable = {
   leftOut?: readonly LeftOut[];
 };
 
-type Asked = Pick<AdminRequest<"printLoginCards">, "schoolId" | "query" | "origin" | "connection">;
+type PrintRequest = Pick<AdminRequest<"printLoginCards">, "schoolId" | "query" | "origin" | "connection">;
 
 export async function printCards(
   deps: Pick<AdminDeps, "db" | "issuerUrl">,
-  { schoolId, query, origin, connection }: Asked,
+  { schoolId, query, origin, connection }: PrintRequest,
   { printsSecret, withLetters = false, cards, leftOut = [] }: Printable,
 ): Promise<Buffer> {
   const language = query.language ?? "de";
@@ -136,8 +136,8 @@ export async function printCards(
     }),
   };
   const logo = await findSchoolLogo(deps.db, schoolId);
-  const given = { job, logo: logo && logo.bytes, now: origin.at };
-  return Buffer.from(await print(given, { by: origin.actorId, caller: connection }));
+  const document = { job, logo: logo && logo.bytes, now: origin.at };
+  return Buffer.from(await print(document, { by: origin.actorId, caller: connection }));
 }
 
 export const attachmentOf = (language: CardLanguage = "de", type: "pdf" | "csv" = "pdf") => ({
@@ -168,11 +168,16 @@ const presentPrinted = (card: MadeLoginCard, language: CardLanguage): PrintedCar
 
 export type MadeLoginCard = Schemas["MadeLoginCard"];
 
-type Given = { settings: CardSettings; prepared: ReadonlyMap<PersonId, Prepared> };
-type Giving = Given & { schoolId: SchoolId; mustChange: boolean; groupIds: readonly string[] | null; origin: Origin };
+type MakingCards = { settings: CardSettings; prepared: ReadonlyMap<PersonId, Prepared> };
+type Giving = MakingCards & {
+  schoolId: SchoolId;
+  mustChange: boolean;
+  groupIds: readonly string[] | null;
+  origin: Origin;
+};
 
 /** The holder's card only if cards work for their grade. */
-const cardOf = ({ personId, grade }: CardHolder, { settings, prepared }: Given): MadeCard | null =>
+const cardOf = ({ personId, grade }: CardHolder, { settings, prepared }: MakingCards): MadeCard | null =>
   accounts.isCardGrade(settings, grade) ? prepared.get(personId)!.card : null;
 
 /** Sets what was prepared for people who have user names and whom the caller locked; `groupIds` as it was asked. */
@@ -188,7 +193,7 @@ export async function giveCredentials(
   await accounts.setSecretsIn(tx, { schoolId, people, mustChange, groupIds }, origin);
 }
 
-export function presentMade(holder: CardHolder, params: Given): MadeLoginCard {
+export function presentMade(holder: CardHolder, params: MakingCards): MadeLoginCard {
   const card = cardOf(holder, params);
   return present("MadeLoginCard", {
     ...holder,

@@ -40,10 +40,10 @@ export const presentFailing = ({ schoolIds, failingSince, lastFailure, ...connec
 
 const presentRun = ({ failure, ...run }: RosterRun) => present("RosterRun", { ...run, failure: failure ?? "NONE" });
 
-type Asked = { rosterConnectionId: RosterConnectionId; reach: Reach };
+type ConnectionQuery = { rosterConnectionId: RosterConnectionId; reach: Reach };
 
 /** Errors: not_found roster_connection_not_found, also if one of its schools is out of reach. */
-async function readReached(db: RecordStore, { rosterConnectionId, reach }: Asked): Promise<Presented> {
+async function readReached(db: RecordStore, { rosterConnectionId, reach }: ConnectionQuery): Promise<Presented> {
   const connection = await connections.getRosterConnection(db, rosterConnectionId);
   if (!isReached(reach, { everySchool: connection.schoolIds })) throw connections.rosterConnectionNotFound();
   return presentConnection(connection);
@@ -92,19 +92,19 @@ function refuseFolder({ rosterRuns }: AdminDeps, { all }: Reach, kind: SourceKin
 }
 
 export const createRosterConnection: AdminHandler<"createRosterConnection"> = async (deps, request) => {
-  const { body: given, reach, origin } = request;
-  for (const schoolId of given.schoolIds) refuseOtherSchool(reach, schoolId);
-  refuseFolder(deps, reach, given.kind);
-  await connections.checkAddresses(given, deps.policy);
+  const { body: settings, reach, origin } = request;
+  for (const schoolId of settings.schoolIds) refuseOtherSchool(reach, schoolId);
+  refuseFolder(deps, reach, settings.kind);
+  await connections.checkAddresses(settings, deps.policy);
   return commitCreated(deps, request, async (tx) => {
-    const rosterConnectionId = await connections.createRosterConnectionIn(tx, given, contextOf(deps, origin));
+    const rosterConnectionId = await connections.createRosterConnectionIn(tx, settings, contextOf(deps, origin));
     const body = await readReached(tx, { rosterConnectionId, reach });
     const location = `/admin/v1/roster-connections/${rosterConnectionId}`;
     return { body, location, recorded: recorded(body), tag: tagOf(body, status) };
   });
 };
 
-const steps = (request: Asked) => ({
+const steps = (request: ConnectionQuery) => ({
   touch: (tx: RecordStore & Parameters<typeof connections.lockRosterConnection>[0]) =>
     connections.lockRosterConnection(tx, request.rosterConnectionId),
   record: (tx: RecordStore) => readReached(tx, request),
@@ -134,7 +134,7 @@ export const deleteRosterConnection: AdminHandler<"deleteRosterConnection"> = (d
 
 const begin =
   (trigger: "HAND" | "TEST") =>
-  async (deps: AdminDeps, request: Asked & Pick<AdminRequest<"runRosterConnection">, "origin" | "keep">) => {
+  async (deps: AdminDeps, request: ConnectionQuery & Pick<AdminRequest<"runRosterConnection">, "origin" | "keep">) => {
     await readReached(deps.db, request);
     const body = presentRun(await deps.rosterRuns.start(request.rosterConnectionId, trigger, request.origin));
     return commit(deps, request, async () => ({ status: 200 as const, body }));

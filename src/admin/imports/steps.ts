@@ -125,7 +125,7 @@ export const undoImport: AdminHandler<"undoImport"> = async (deps, request) => {
   const before = await find();
   if (before.progress !== null && before.state === "APPLIED") return { status: 202, body: presentImport(before) };
   const confirmation = { confirmed: body.confirmKept, now: origin.at };
-  const kept = await changeByDifference(deps, request, (db) => confirmUndo(db, id, confirmation));
-  await deps.imports.undo(id, kept, origin, { inBackground: query["in-background"] === true });
+  const keptCounts = await changeByDifference(deps, request, (db) => confirmUndo(db, id, confirmation));
+  await deps.imports.undo(id, keptCounts, origin, { inBackground: query["in-background"] === true });
   return answerRun(await find(), "UNDONE", "UNDOING");
 };

@@ -141,7 +141,7 @@ export const findToday = makeFindOne<TodayFound, TodayQuery>((params) => {
 export const secretNoticeDays = 30;
 
 type Tasks = NonNullable<Schemas["TodaySchoolLogins"]>;
-type Found = Omit<Tasks, "refusals"> & { refusals: Some<Schemas["WaitingRefusals"]>; refusedAccounts: number };
+type TasksRow = Omit<Tasks, "refusals"> & { refusals: Some<Schemas["WaitingRefusals"]>; refusedAccounts: number };
 
 /** Null means all schools. */
 type Query = { schoolIds: readonly SchoolId[] | null; now: Date; secretsUntil: Date };
@@ -156,7 +156,7 @@ const atSchool = sql`${c} JOIN ${s} ON ${s.id} = ${c.schoolId}`;
 
 const selectTasks = statement<Query>(({ schoolIds, now, secretsUntil }) => {
   const isAsked = sql`(${schoolIds}::uuid[] IS NULL OR ${s.id} = ANY (${schoolIds}))`;
-  return sql`SELECT ${fields<Found>({
+  return sql`SELECT ${fields<TasksRow>({
     failing: someOf(
       sql`json_build_object(${of}, 'failingSince', ${rfc3339(c.failingSince)},
         'lastFailure', coalesce(${c.lastFailure}, 'NONE'))`,
@@ -195,7 +195,7 @@ export async function readSchoolLoginTasks(
   { schoolIds, now }: Pick<Query, "schoolIds" | "now">,
 ): Promise<Schemas["TodaySchoolLogins"]> {
   const params = { schoolIds, now, secretsUntil: addDays(now, secretNoticeDays) };
-  const [row] = await findRows<Found, Query>(db, selectTasks, params);
+  const [row] = await findRows<TasksRow, Query>(db, selectTasks, params);
   const { refusals, refusedAccounts, ...tasks } = row!;
   return { ...tasks, refusals: schoolIds === null ? null : { accounts: refusedAccounts, ...refusals } };
 }

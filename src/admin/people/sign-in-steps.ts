@@ -81,9 +81,9 @@ function loginStep(explanation: Explanation, fix: FixOfPerson): Step {
   const { username, changedAt, hasPassword, mustChange } = login;
   const outcome = isRefused ? "REFUSED" : hasPassword && usesPassword && !mustChange ? "PASSED" : "NOTE";
   const password = hasPassword ? null : fix("newPassword", "/login/password");
-  const shown = { hasPassword, mustChange, usesPassword: usesPassword ? null : false };
-  if (isGuest) return step("login", outcome, shown, usesPassword ? password : null);
-  const own = { ...shown, username, since: time(changedAt) };
+  const details = { hasPassword, mustChange, usesPassword: usesPassword ? null : false };
+  if (isGuest) return step("login", outcome, details, usesPassword ? password : null);
+  const own = { ...details, username, since: time(changedAt) };
   if (usesPassword || homeSchoolId === null) return step("login", outcome, own, password);
   return step("login", outcome, own, isRefused ? emergencyFix(roles, homeSchoolId) : null);
 }

@@ -48,10 +48,10 @@ function presentDisclosure({ periods, ...one }: Disclosure, reach: Reach, { scho
   });
 }
 
-type Asked = { personId: PersonId; now: Date; reach: Reach; deliveries: readonly DeliveryOfSubject[] };
+type DisclosureQuery = { personId: PersonId; now: Date; reach: Reach; deliveries: readonly DeliveryOfSubject[] };
 
 /** What apps could learn about the person, with a function that presents it. */
-export async function readDisclosures(db: PrismaDb, { personId, now, reach, deliveries }: Asked) {
+export async function readDisclosures(db: PrismaDb, { personId, now, reach, deliveries }: DisclosureQuery) {
   const disclosures = await listDisclosures(db.pool, { personId, now });
   const ids = disclosures.flatMap(({ periods }) => periods.flatMap(({ schoolIds }) => schoolIds));
   const known = { schools: await findSchoolNames(db, ids), deliveries };

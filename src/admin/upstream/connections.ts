@@ -58,11 +58,11 @@ function refuseTrust({ all }: { all: boolean }, wanted: boolean | undefined, pre
 }
 
 export const createUpstreamConnection: AdminHandler<"createUpstreamConnection"> = async (deps, request) => {
-  const { body: given, reach, caller, origin } = request;
-  await refuseUnknownSchool(deps.db, reach, given.schoolId);
-  refuseTrust(reach, given.trustedForSecondFactor, false);
+  const { body: settings, reach, caller, origin } = request;
+  await refuseUnknownSchool(deps.db, reach, settings.schoolId);
+  refuseTrust(reach, settings.trustedForSecondFactor, false);
   return commitCreated(deps, request, async (tx) => {
-    const id = await upstream.createConnectionIn(tx, readSettings(given), contextOf(deps, origin));
+    const id = await upstream.createConnectionIn(tx, readSettings(settings), contextOf(deps, origin));
     const body = await readConnection(deps, tx, { connectionId: id, reach, caller });
     const location = `/admin/v1/upstream-connections/${id}`;
     return { body, location, recorded: settingsOf(body), tag: connectionTag(body) };

@@ -80,15 +80,15 @@ export const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { end
   const { waitSeconds = 0, most = 8 } = body;
   const workFor = async (among: Reach) => {
     await refuseOtherEndpoint(storeOf(deps.db), among, endpointId);
-    const taken = await webhooks.takeDeliveries(deps.db, {
+    const lease = await webhooks.takeDeliveries(deps.db, {
       endpointId,
       most,
       now: deps.clock(),
       keys: deps.webhookKeys,
     });
     const body = present("TakenDeliveries", {
-      deliveries: taken.deliveries.map(describeTaken),
-      listensUntil: taken.listensUntil,
+      deliveries: lease.deliveries.map(describeTaken),
+      listensUntil: lease.listensUntil,
     });
     return { status: 200 as const, body };
   };

@@ -5,7 +5,7 @@ import type { FoundRow } from "./scan.ts";
 import { statisticsTable } from "./tables.ts";
 
 /** A first and a last name in one row are `name`. */
-export type Found = What | "name";
+export type MatchKind = What | "name";
 export type Verdict = "expected" | "shared" | "unexpected";
 
 export type Finding = {
@@ -13,7 +13,7 @@ export type Finding = {
   source: string;
   /** `table.column`; null in a text without columns. */
   place: string | null;
-  what: Found;
+  what: MatchKind;
   /** Rows of a table, or lines of a text. */
   rows: number;
   /** The first lines of a text. */
@@ -45,9 +45,9 @@ type Facts = {
 
 const linesShown = 5;
 const dayMs = 86_400_000;
-const names: readonly Found[] = ["firstName", "lastName", "name"];
+const names: readonly MatchKind[] = ["firstName", "lastName", "name"];
 
-export const foundTexts: Readonly<Record<Found, string>> = {
+export const foundTexts: Readonly<Record<MatchKind, string>> = {
   id: "id",
   userName: "user name",
   userNameHash: "hash of the user name",

@@ -197,9 +197,9 @@ const kinds: readonly [key: keyof Values, one: string][] = [
 ];
 
 function describeValues(values: Values): string {
-  const given = kinds.filter(([key]) => values[key].length > 0).map(([key, one]) => counted(values[key].length, one));
+  const named = kinds.filter(([key]) => values[key].length > 0).map(([key, one]) => counted(values[key].length, one));
   const left = kinds.filter(([key]) => key !== "others" && values[key].length === 0).map(([, one]) => `no ${one}`);
-  return `${given.join(", ")}${left.length === 0 ? "" : `; ${left.join(", ")} was given`}`;
+  return `${named.join(", ")}${left.length === 0 ? "" : `; ${left.join(", ")} was given`}`;
 }
 
 function conclusion(isProven: boolean, unexpected: number, gaps: number): string {

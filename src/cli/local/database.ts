@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { OpenDb } from "../../platform/database/db.ts";
 import { AppError } from "../../platform/errors.ts";
 
-type Given = { db: OpenDb; url: string; clock: Clock };
+type LocalDatabase = { db: OpenDb; url: string; clock: Clock };
 type Opened<T> = T & { close(): Promise<void> };
 
 /** Finds the server of the service while it runs, else starts it until `close`. */
@@ -38,7 +38,7 @@ export async function withServer<T>(config: Config, tell: (line: string) => void
   return withNewServer(config, tell, work);
 }
 
-async function openMigrated(config: Config, tell: (line: string) => void): Promise<Opened<Given>> {
+async function openMigrated(config: Config, tell: (line: string) => void): Promise<Opened<LocalDatabase>> {
   await checkDatabaseExists(config);
   const { openDatabase } = await import("../../platform/database/db.ts");
   const { readDatabaseClock } = await import("../../platform/database/database-clock.ts");
@@ -55,11 +55,11 @@ async function openMigrated(config: Config, tell: (line: string) => void): Promi
   }
 }
 
-type DatabaseOfCall = { get(): Promise<Given>; close(): Promise<void> };
+type DatabaseOfCall = { get(): Promise<LocalDatabase>; close(): Promise<void> };
 
 /** The database for one command line, opened when it is first needed. */
 export function makeDatabaseOfCall(config: Config, tell: (line: string) => void): DatabaseOfCall {
-  let opened: Promise<Opened<Given>> | undefined;
+  let opened: Promise<Opened<LocalDatabase>> | undefined;
   return {
     get: () => (opened ??= openMigrated(config, tell)),
     close: async () => (await opened?.catch(() => undefined))?.close(),

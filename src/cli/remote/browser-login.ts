@@ -54,9 +54,9 @@ type Expected = { state: string; issuer: string };
 
 /** The code in an address that the browser came back to; null for a request that is not an answer to ours. */
 function readCode(url: URL, { state, issuer }: Expected): { code: string } | { error: string } | null {
-  const given = Object.fromEntries(url.searchParams);
-  if (given["state"] !== state || given["iss"] !== issuer) return null;
-  const { code, error = "failed", error_description: text } = given;
+  const params = Object.fromEntries(url.searchParams);
+  if (params["state"] !== state || params["iss"] !== issuer) return null;
+  const { code, error = "failed", error_description: text } = params;
   return code === undefined ? { error: text ?? error } : { code };
 }
 

@@ -48,16 +48,16 @@ const patiently =
 const withToken =
   (send: Send, token: TokenSource): Send =>
   async (request) => {
-    const once = async () => {
+    const sendWithToken = async () => {
       const authorized = request.clone();
       authorized.headers.set("Authorization", `Bearer ${await token.get()}`);
       return send(authorized);
     };
-    const response = await once();
+    const response = await sendWithToken();
     if (response.status !== 401) return response;
     await response.body?.cancel();
     token.drop();
-    return once();
+    return sendWithToken();
   };
 
 type Problem = { message?: unknown; code?: unknown; requestId?: unknown };

@@ -95,8 +95,8 @@ export function findRemote({ used, known }: Remotes, named: string | undefined):
   const wanted = named ?? used;
   if (wanted === null || wanted === localName) return null;
   const address = wanted.replace(/\/+$/, "");
-  const found = known.find((remote) => remote.name === wanted || remote.address === address);
-  if (found !== undefined) return found;
+  const match = known.find((remote) => remote.name === wanted || remote.address === address);
+  if (match !== undefined) return match;
   const login = `schultor remote login ${/^https?:/.test(wanted) ? wanted : "<address>"}`;
   throw new AppError(
     "not_found",

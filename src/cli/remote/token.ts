@@ -44,10 +44,10 @@ function refuse(address: string, { status, error = "failed", error_description: 
   return new AppError(status < 500 ? "unauthenticated" : "unavailable", error, message);
 }
 
-type Asked = Pick<Discovery, "tokenUrl" | "scopes">;
+type TokenEndpoint = Pick<Discovery, "tokenUrl" | "scopes">;
 type App = { address: string; clientId: string; clientSecret: string };
 
-async function askAsApp(app: App, { tokenUrl, scopes }: Asked, fetch: Fetch): Promise<Token> {
+async function askAsApp(app: App, { tokenUrl, scopes }: TokenEndpoint, fetch: Fetch): Promise<Token> {
   const { address, clientId, clientSecret } = app;
   const answer = await post(fetch, tokenUrl, {
     headers: { authorization: basic(clientId, clientSecret) },

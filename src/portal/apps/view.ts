@@ -67,7 +67,7 @@ export function readRecords(body: string, { from, end }: { from: number; end: nu
   const all = (Array.isArray(read) ? read : [read]).filter(isObject);
   const records = all.slice(from, end).map((record) => ({
     id: textOf(record["id"] ?? record["pid"]),
-    name: nameOf(record),
+    name: recordName(record),
     role: textOf(record["role"]) ?? roleOf(contextsOf(record)[0]?.["rolle"]),
     groups: groupsOf(record),
     fields: fieldsOf(record),
@@ -82,7 +82,7 @@ const textOf = (value: Json | undefined): string | null => (typeof value === "st
 
 const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-function nameOf(record: JsonObject): string | null {
+function recordName(record: JsonObject): string | null {
   const person = record["person"];
   const name = isObject(person) ? person["name"] : record["name"];
   if (!isObject(name)) return textOf(name);

@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { makePage, aboutOf, listLoginCards, nameOf, readForm, readMember, Refused } from "../frame/index.ts";
+import { makePage, aboutOf, listLoginCards, callName, readForm, readMember, Refused } from "../frame/index.ts";
 import type { PageRequest, PageView } from "../frame/index.ts";
 
 type Group = AdminSchemas["AdminGroup"];
@@ -90,7 +90,7 @@ export async function showGroup(request: PageRequest) {
     counts,
     isOfPupils,
     more,
-    members: items.map((member) => ({ ...member, fullName: nameOf(member, request) })),
+    members: items.map((member) => ({ ...member, fullName: callName(member, request) })),
   });
 }
 
@@ -110,7 +110,7 @@ export async function showMember(request: PageRequest) {
     group: record,
     member: person,
     base: at(group),
-    fullName: nameOf(person, request),
+    fullName: callName(person, request),
     mayChange,
     mayGivePassword,
     usesPassword: login?.usesPassword === true,
@@ -132,7 +132,7 @@ export async function showAddition(request: PageRequest) {
   ]);
   const people = results?.map((person) => ({
     id: person.id,
-    fullName: nameOf(person, request),
+    fullName: callName(person, request),
     about: aboutOf(person, request),
     isMember: person.groups.some(({ id }) => id === path.groupId),
   }));

@@ -10,7 +10,7 @@ import {
   leavingOf,
   listLoginCards,
   listMembers,
-  nameOf,
+  callName,
   personAddress,
   readMember,
   schoolLogo,
@@ -35,7 +35,7 @@ async function listTicked(request: PageRequest): Promise<{ id: string; name: str
   const members = ids.length === 0 ? [] : await listMembers(request);
   return members
     .filter(({ id, role }) => ids.includes(id) && role === "STUDENT")
-    .map((member) => ({ id: member.id, name: nameOf(member, request) }));
+    .map((member) => ({ id: member.id, name: callName(member, request) }));
 }
 
 export async function showLogins(request: PageRequest): Promise<PageView> {
@@ -71,7 +71,7 @@ function presentCard(card: Card, request: PageRequest, codes: ReadonlyMap<string
   const { username, password, url, pin, picture, className } = card;
   const answer = picture === null ? pin : request.t(`pictures.${picture}`);
   const code = codes.get(url ?? "") ?? null;
-  return { name: nameOf(card, request), className: className ?? "", username, password, code, answer };
+  return { name: callName(card, request), className: className ?? "", username, password, code, answer };
 }
 
 /** Creates the passwords or cards and shows them once. */
@@ -89,7 +89,7 @@ export async function giveLogins(request: PageRequest): Promise<PageView | Redir
   const body = { onlyMissing: kind === "missing", ...(personIds.length > 0 && { personIds }) };
   const cards = (await call("createGroupPasswords", { body })).map((secret) => {
     const { username, password } = secret;
-    const name = nameOf(secret, request);
+    const name = callName(secret, request);
     return { name, className: record.name, username, password, code: null, answer: null };
   });
   return showCards(request, { cards, skipped: [], printId: null, page });
@@ -102,7 +102,7 @@ async function makeCards(request: PageRequest, body: AdminSchemas["LoginCardsInp
   const made = await request.call("createLoginCards", { body });
   const codes = await drawCodes(made.cards, request);
   const cards = made.cards.map((card) => presentCard(card, request, codes));
-  const skipped = made.skipped.map((one) => ({ name: nameOf(one, request), reason: one.reason }));
+  const skipped = made.skipped.map((one) => ({ name: callName(one, request), reason: one.reason }));
   return showCards(request, { cards, skipped, printId: made.printId, page });
 }
 
@@ -147,7 +147,7 @@ export async function showOneCard(request: PageRequest): Promise<PageView> {
   const { base } = oneCardPage(request);
   return makePage("one-card", t("oneCard.title"), {
     base,
-    fullName: nameOf(person, request),
+    fullName: callName(person, request),
     former: cards.find(({ revokedAt }) => revokedAt === null) ?? null,
     hasCards,
     newPasswords: field("newPasswords") === "" ? !person.hasLogin : field("newPasswords") === "yes",

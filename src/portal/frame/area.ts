@@ -63,7 +63,7 @@ type Action<Id extends OperationId> = {
 };
 
 /** The pages and forms of a list or record. Their paths begin at its address, or with a slash at the root. */
-type Place = {
+type PageRoutes = {
   get(path: string, show: PageHandler): void;
   /** Handles a form; if the admin API refuses, `again` is shown, otherwise the list or record. */
   post(path: string, act: PageHandler, again?: PageHandler): void;
@@ -84,7 +84,7 @@ type PlaceOptions = {
 
 export type Pages = {
   /** Shows a list or record at its address, the `base` of its pages. */
-  at(base: string, show: PageHandler, options?: PlaceOptions): Place;
+  at(base: string, show: PageHandler, options?: PlaceOptions): PageRoutes;
   /** Handles a form of no list or record. */
   post(path: string, act: PageHandler): void;
 };
@@ -133,7 +133,7 @@ export function makeArea(
       const serve = serveAt(base, shownPage);
       const routeOf = (path: string) =>
         router.route(path.startsWith("/") ? path : [base, path].filter(Boolean).join("/"));
-      const place: Place = {
+      const place: PageRoutes = {
         get: (path, view) => void routeOf(path).get(serve(view)),
         post: (path, act, again = show) => void routeOf(path).post(readBody, serve(act, again)),
         form: (path, act, view) => void routeOf(path).get(serve(view)).post(readBody, serve(act, view)),

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import type { Translate } from "../../platform/pages/index.ts";
-import { nameOf } from "./people.ts";
+import { callName } from "./people.ts";
 import type { PageRequest } from "./page-request.ts";
 import type { Times } from "./zone.ts";
 
@@ -47,7 +47,7 @@ export function describeDataRequest(request: DataRequest, writing: Writing) {
 export const viewDataRequest = (request: DataRequest, page: PageRequest) => ({
   ...request,
   ...describeDataRequest(request, page),
-  fullName: request.person && nameOf(request.person, page),
+  fullName: request.person && callName(request.person, page),
   mayExtend: request.state === "OPEN" && request.extension === "NONE" && (request.daysLeft ?? 0) >= 0,
 });
 

@@ -138,11 +138,11 @@ export function makeFields(request: LinkRequest, render: Render): Fields {
       const fault = faultOf(name, at, { ...options, ...(choices !== undefined && { choices }) });
       if (fault !== null) faults.set(id, `${label.replace(/[?:]$/, "")}: ${fault}`);
       const kind = choices !== undefined ? "select" : rows !== undefined ? "textarea" : "input";
-      const shown = values?.[0] ?? value ?? "";
+      const current = values?.[0] ?? value ?? "";
       const attributes: Attributes = {
         id,
         name,
-        ...(kind === "input" && type !== "file" && { value: String(shown) }),
+        ...(kind === "input" && type !== "file" && { value: String(current) }),
         ...(kind === "textarea" && { rows }),
         ...constraintsOf(property, kind, options),
         ...describedBy(id, options.hint, fault),
@@ -150,9 +150,9 @@ export function makeFields(request: LinkRequest, render: Render): Fields {
         ...options.more,
       };
       // A browser leaves out a line break at the beginning of a textarea.
-      const text = String(shown).replace(/^(?=\r?\n)/, "\n");
+      const text = String(current).replace(/^(?=\r?\n)/, "\n");
       const all = typeof choices === "object" ? choices.map((one) => choiceOf(one, nameOf)) : [];
-      const written = typeof choices === "string" ? choices : render("options", { all, chosen: shown });
+      const written = typeof choices === "string" ? choices : render("options", { all, chosen: current });
       return render("field", { ...options, id, kind, text, fault, choices: written, attributes: write(attributes) });
     },
     wrong: drawWrong,

@@ -66,7 +66,7 @@ function plotOf({ t }: PageRequest, { metric, points }: AdminSchemas["Figures"],
       const key = at.slice(0, keyLength);
       if (other === outcome) counts.set(key, (counts.get(key) ?? 0) + count);
     }
-    return { name: nameOf(outcome, t), values: parts.map(({ key }) => counts.get(key) ?? 0) };
+    return { name: outcomeName(outcome, t), values: parts.map(({ key }) => counts.get(key) ?? 0) };
   });
   const series = joinRest(all, t("frame.figures.others"));
   const drawn = drawLines(series);
@@ -83,7 +83,7 @@ function plotOf({ t }: PageRequest, { metric, points }: AdminSchemas["Figures"],
 const named = ["done", "not_modified", "refused", "failed"];
 
 /** Shown as codes, which partners and operators look up. */
-const nameOf = (outcome: string, t: PageRequest["t"]): string =>
+const outcomeName = (outcome: string, t: PageRequest["t"]): string =>
   named.includes(outcome) ? t(`frame.figures.outcome.${outcome}`) : outcome;
 
 type Series = { name: string; values: readonly number[] };

@@ -10,7 +10,7 @@ type Member = AdminSchemas["AdminMember"];
 const most = 1000;
 const mostCards = 10;
 
-export const nameOf = ({ name }: { name: AdminSchemas["PersonName"] }, { t }: Pick<PageRequest, "t">): string =>
+export const callName = ({ name }: { name: AdminSchemas["PersonName"] }, { t }: Pick<PageRequest, "t">): string =>
   name === null ? t("frame.nameless") : `${name.firstCall} ${name.last}`;
 
 type Told = Pick<AdminSchemas["AdminPerson"], "role" | "groups" | "username" | "sourceSystemIdentifier">;
@@ -27,7 +27,7 @@ export function aboutOf(
 
 export const pickable = (person: Told & { id: string; name: AdminSchemas["PersonName"] }, request: PageRequest) => ({
   id: person.id,
-  name: nameOf(person, request),
+  name: callName(person, request),
   about: aboutOf(person, request),
 });
 
@@ -70,7 +70,7 @@ export async function listProposedTeachers(request: PageRequest) {
   const proposed = await request.call("listProposedTeachers", { query: { limit: most } });
   return proposed.map(({ id, name, classes, state }) => ({
     id,
-    name: nameOf({ name }, request),
+    name: callName({ name }, request),
     classes: classes.map((one) => one.name).join(", "),
     state,
   }));

@@ -3,7 +3,7 @@ import {
   makePage,
   listGroups,
   makeArea,
-  nameOf,
+  callName,
   onlyClasses,
   onlyIf,
   pickable,
@@ -28,7 +28,7 @@ const present = (handover: AdminSchemas["Handover"], request: PageRequest) => ({
   isIncoming: handover.to.id === request.path.schoolId,
   pupils: handover.pupils.map((pupil) => ({
     id: pupil.id,
-    name: nameOf(pupil, request),
+    name: callName(pupil, request),
     classes: pupil.classes.join(", "),
   })),
 });

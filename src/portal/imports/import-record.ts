@@ -23,7 +23,7 @@ export async function readImport({ call, path }: PageRequest): Promise<Import> {
 export const partOf = ({ schools }: Import, { path }: PageRequest): ImportSchool | null =>
   schools.find(({ id }) => id === path.schoolId) ?? null;
 
-export const nameOf = (name: AdminSchemas["PersonName"], { t }: PageRequest): string =>
+export const fullName = (name: AdminSchemas["PersonName"], { t }: PageRequest): string =>
   name === null ? t("frame.nameless") : `${name.firstFull} ${name.last}`;
 
 /** Explains an error and its fix; uses the API's message if the code has no text. */

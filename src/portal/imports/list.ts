@@ -28,11 +28,11 @@ const formats: readonly AdminSchemas["ImportFormat"][] = ["PLAIN", "ONEROSTER", 
 export async function showImports(request: PageRequest): Promise<PageView> {
   const { call, list, path, query, t } = request;
   const isWaiting = query("waiting") !== "";
-  const [{ items, more }, kept] = await Promise.all([
+  const [{ items, more }, saved] = await Promise.all([
     list("listImports", { query: { school: path.schoolId, waiting: isWaiting || null } }),
     call("listColumnMappings"),
   ]);
-  const mappings = kept.map((mapping) => ({ ...mapping, scope: scopeChoiceOf(mapping) }));
+  const mappings = saved.map((mapping) => ({ ...mapping, scope: scopeChoiceOf(mapping) }));
   return makePage("list", t("frame.pages.imports"), {
     isWaiting,
     isFirst: query("cursor") === "" && !isWaiting,

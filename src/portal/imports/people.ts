@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { leavingOf, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { nameOf, ofSchool, partOf, readImport, type ImportSchool } from "./import-record.ts";
+import { fullName, ofSchool, partOf, readImport, type ImportSchool } from "./import-record.ts";
 import { addressOfList, showList } from "./lists.ts";
 
 type Person = AdminSchemas["ImportPerson"];
@@ -65,7 +65,7 @@ function describe(person: Person, request: PageRequest) {
   const [was, will] = [before?.classes.join(", "), after?.classes.join(", ")];
   const words = (classes: string) => classes || request.t("undo.noClass");
   return {
-    fullName: nameOf((after ?? before)?.name ?? null, request),
+    fullName: fullName((after ?? before)?.name ?? null, request),
     classes: was !== undefined && will !== undefined && was !== will ? `${words(was)} → ${words(will)}` : (will ?? was),
     words: describeChanges(person, request).join("; "),
   };
@@ -91,7 +91,7 @@ const isSame = (before: Person["before"], after: Person["after"]): boolean =>
 
 function describeDifferences(before: State, after: State, request: PageRequest): string[] {
   const { t } = request;
-  const [was, will] = [nameOf(before.name, request), nameOf(after.name, request)];
+  const [was, will] = [fullName(before.name, request), fullName(after.name, request)];
   const callNames = { before: before.name?.firstCall ?? "", after: after.name?.firstCall ?? "" };
   const without = (groups: string[], others: string[]) => groups.filter((one) => !others.includes(one)).join(", ");
   const [begun, ended] = [without(after.groups, before.groups), without(before.groups, after.groups)];

@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { makePage, leavingOf, type PageRequest, type PageView, type Redirect } from "../frame/index.ts";
-import { nameOf, ofSchool, one, readImport } from "./import-record.ts";
+import { fullName, ofSchool, one, readImport } from "./import-record.ts";
 import { showList } from "./lists.ts";
 
 type Entry = AdminSchemas["ImportUndoEntry"];
@@ -17,8 +17,8 @@ export async function showUndo(request: PageRequest): Promise<PageView> {
     previews.push(await request.call("previewImportUndo", { query, signal: leavingOf(request) }));
   }
   const here = previews.find(({ schoolId }) => schoolId === path.schoolId) ?? null;
-  const kept = previews.reduce((sum, { kept: { people, groups } }) => sum + people + groups, 0);
-  return makePage("undo", t("undo.title"), { read, here, kept, figures: figuresOf(here) });
+  const keptCount = previews.reduce((sum, { kept: { people, groups } }) => sum + people + groups, 0);
+  return makePage("undo", t("undo.title"), { read, here, kept: keptCount, figures: figuresOf(here) });
 }
 
 function figuresOf(preview: AdminSchemas["ImportUndo"] | null): [name: string, count: number][] {
@@ -42,7 +42,7 @@ async function listEntries(request: PageRequest, kept: boolean) {
   const { items, next } = await request.list("listImportUndoEntries", { query, signal: leavingOf(request) });
   const school = `/admin/schools/${request.path.schoolId}`;
   const entries = items.map((entry) => ({
-    name: entry.groupName ?? nameOf(entry.personName, request),
+    name: entry.groupName ?? fullName(entry.personName, request),
     address: `${school}/${entry.kind === "GROUP" ? "classes" : "people"}/${entry.id}`,
     words: kept ? describeKept(entry, request) : describeUndone(entry, request),
   }));

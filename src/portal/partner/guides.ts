@@ -70,7 +70,7 @@ export function makeGuidePages(guides: AppGuides) {
     }));
   }
 
-  const nameOf = (request: PageRequest): string => {
+  const guideNameOf = (request: PageRequest): string => {
     const name = request.param("guide");
     if (guides.findTitle(name) === null) throw new Refused(404, { code: "path_not_found" });
     return name;
@@ -81,7 +81,7 @@ export function makeGuidePages(guides: AppGuides) {
       request.call("getApp"),
       request.call("listSandboxes", { query: { app: request.path.clientId, limit: 1 } }),
     ]);
-    const wanted = guides.listDemoIds(nameOf(request));
+    const wanted = guides.listDemoIds(guideNameOf(request));
     const isAsked = wanted.length > 0 && app.type === "CONFIDENTIAL";
     const ids = !isAsked
       ? []
@@ -91,7 +91,7 @@ export function makeGuidePages(guides: AppGuides) {
   }
 
   async function show(request: PageRequest, run?: (own: OwnValues) => Promise<{ number: number; answer: Answer }>) {
-    const name = nameOf(request);
+    const name = guideNameOf(request);
     const { app, sandbox, own } = await readOwn(request);
     const ran = (await run?.(own)) ?? null;
     const canRun = app.type === "CONFIDENTIAL";
@@ -122,7 +122,7 @@ export function makeGuidePages(guides: AppGuides) {
     runCall: (request: PageRequest): Promise<PageView> =>
       show(request, async (own) => {
         const number = Number(request.param("number"));
-        const path = guides.listCalls(nameOf(request), own)[number - 1];
+        const path = guides.listCalls(guideNameOf(request), own)[number - 1];
         if (path === undefined) throw new Refused(404, { code: "path_not_found" });
         return { number, answer: await request.call("getAppAnswer", { query: { path } }) };
       }),

@@ -1,7 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { dayOf } from "../../platform/clock.ts";
 import { limitThreaded } from "../../platform/threads/index.ts";
-import { makeFile, makePage, askedBy, leavingOf, nameOf, readZone, viewDataRequest } from "../frame/index.ts";
+import { makeFile, makePage, askedBy, leavingOf, callName, readZone, viewDataRequest } from "../frame/index.ts";
 import type { Download, PageRequest, PageView } from "../frame/index.ts";
 import type { DataDocument } from "./data-document.ts";
 import type { LetterOptions } from "./data-letter.ts";
@@ -16,7 +16,7 @@ export async function showData(request: PageRequest): Promise<PageView> {
   const { record } = await readPerson(request);
   return makePage("data", t("data.title"), {
     base: at(person),
-    fullName: nameOf(record, request),
+    fullName: callName(record, request),
     requests: (await listRequests(request)).map((one) => viewDataRequest(one, request)),
     today: dayOf(now),
   });
@@ -39,7 +39,7 @@ async function readLetter(request: PageRequest, record: Person): Promise<LetterO
   const recipients = known.filter((app) => app !== null);
   const { location } = school;
   const state = location?.country === "DE" ? t(`frame.state.${location.state}`) : null;
-  return { school, recipients, fullName: nameOf(record, request), askedBy: await readAsker(request), state, locale };
+  return { school, recipients, fullName: callName(record, request), askedBy: await readAsker(request), state, locale };
 }
 
 /** Who asked in the open request that came first, otherwise in the last one; the person without a request. */

@@ -1,4 +1,11 @@
-import { makePage, listMySchools, nameOf, type PageHandler, type PageRequest, type Redirect } from "../frame/index.ts";
+import {
+  makePage,
+  listMySchools,
+  callName,
+  type PageHandler,
+  type PageRequest,
+  type Redirect,
+} from "../frame/index.ts";
 import { handOverAddress, people, person, readPerson } from "./record.ts";
 
 export const showStep =
@@ -10,7 +17,7 @@ export const showStep =
       readPerson(request),
       step === "leave" ? call("softDeletePerson", { query }) : call("deletePerson", { query }),
     ]);
-    const model = { step, fullName: nameOf(record, request), tag, changes: changes ?? [] };
+    const model = { step, fullName: callName(record, request), tag, changes: changes ?? [] };
     return makePage("confirm", t(`confirm.${step}.title`), model);
   };
 
@@ -40,7 +47,7 @@ export async function showSchools(request: PageRequest) {
   ]);
   const here = new Set(record.schools.map(({ id }) => id));
   return makePage("school", t("school.title"), {
-    fullName: nameOf(record, request),
+    fullName: callName(record, request),
     changes,
     how: way ?? "move",
     to,

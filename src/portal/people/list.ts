@@ -3,7 +3,7 @@ import {
   makePage,
   aboutOf,
   listGroups,
-  nameOf,
+  callName,
   onlyClasses,
   readForm,
   type PageRequest,
@@ -87,7 +87,7 @@ export async function listPeople(request: PageRequest) {
   return makePage("people", t("frame.pages.people"), {
     people: items.map((person) => ({
       ...person,
-      fullName: nameOf(person, request),
+      fullName: callName(person, request),
       classes: classesOf(person, classIds),
       state: stateOf(person),
     })),
@@ -105,18 +105,18 @@ export async function showEverywhere(request: PageRequest) {
   const { list, query, reveal, t } = request;
   const search = reveal(query("q"));
   const results = search === "" ? null : await list("listPeople", { query: { search } });
-  const found = results?.items.map((person) => {
+  const matches = results?.items.map((person) => {
     const school = person.homeSchool ?? person.schools[0] ?? null;
     return {
       ...person,
-      fullName: nameOf(person, request),
+      fullName: callName(person, request),
       about: aboutOf(person, request),
       school,
       href: school && `/admin/schools/${school.id}/people/${person.id}`,
       state: stateOf(person),
     };
   });
-  return makePage("everywhere", t("everywhere.title"), { people: found ?? [], search, more: results?.more ?? null });
+  return makePage("everywhere", t("everywhere.title"), { people: matches ?? [], search, more: results?.more ?? null });
 }
 
 export async function showNewPerson(request: PageRequest) {

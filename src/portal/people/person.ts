@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { makePage, describeDisclosures, listGroups, listLoginCards, nameOf, requireFields } from "../frame/index.ts";
+import { makePage, describeDisclosures, listGroups, listLoginCards, callName, requireFields } from "../frame/index.ts";
 import type { PageRequest, PageView, Redirect } from "../frame/index.ts";
 import { classesOf, handOverAddress, hasOtherSchools, person, readPerson, stateOf } from "./record.ts";
 import { listMoments } from "./timeline.ts";
@@ -52,7 +52,7 @@ export async function showPerson(request: PageRequest): Promise<PageView> {
     factors,
     cards,
     mayQuit: record.isGuest && mayChange,
-    fullName: nameOf(record, request),
+    fullName: callName(record, request),
     state: stateOf(record),
     classes: classesOf(record, classIds),
     isClass: (id: string) => classIds.has(id),
@@ -83,7 +83,7 @@ async function findName(request: PageRequest): Promise<string> {
     : (await call("listMembers", { path: { groupId: field("class") }, query: { limit: 1000 } })).find(
         ({ id }) => id === path.personId,
       );
-  return named ? nameOf(named, request) : "";
+  return named ? callName(named, request) : "";
 }
 
 async function showPassword(request: PageRequest, secret: AdminSchemas["LoginSecret"]): Promise<PageView> {
@@ -111,7 +111,7 @@ export async function showRetention(request: PageRequest): Promise<PageView> {
     readPerson(request),
     getRecord("getPersonRetention"),
   ]);
-  const named = { base: at(person), fullName: nameOf(record, request) };
+  const named = { base: at(person), fullName: callName(record, request) };
   return makePage("retention", t("frame.pages.operator_retention"), { ...named, retention, tag });
 }
 
@@ -121,7 +121,7 @@ export async function showDisclosures(request: PageRequest): Promise<PageView> {
   const disclosures = await call("listDisclosuresOfPerson", { query: { limit: mostDisclosures } });
   return makePage("disclosures", t("disclosures.title"), {
     base: at(person),
-    fullName: nameOf(record, request),
+    fullName: callName(record, request),
     recordedSince: disclosures[0]?.recordedSince ?? null,
     apps: describeDisclosures(disclosures, { t, times }),
   });
@@ -139,7 +139,7 @@ export async function showUses(request: PageRequest): Promise<PageView> {
   ]);
   return makePage("uses", t("words.sessions"), {
     base: at(person),
-    fullName: nameOf(record, request),
+    fullName: callName(record, request),
     apps,
     sessions,
     consents,

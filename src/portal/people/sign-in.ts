@@ -3,7 +3,7 @@ import { nameWeekday, type Locale } from "../../platform/pages/index.ts";
 import {
   isMemberPage,
   makePage,
-  nameOf,
+  callName,
   personAddress,
   readMember,
   type PageRequest,
@@ -142,7 +142,7 @@ export async function showSignIn(request: PageRequest): Promise<PageView> {
     fix: fixOf(step, clientId, request),
     fixLabel: step.fix && t(fixTextOf(step)),
   }));
-  const fullName = nameOf(owner, request);
+  const fullName = callName(owner, request);
   const model = { base: personAddress(request), fullName, apps, clientId, steps, isAllowed };
   return makePage("sign-in", t("words.whySignIn"), model);
 }

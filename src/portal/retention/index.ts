@@ -1,6 +1,6 @@
 import type { DataOf, AdminSchemas } from "../../admin/index.ts";
 import { suggestPolicy } from "../../admin/index.ts";
-import { makePage, actOn, makeArea, nameOf, onlyIf, type PageRequest } from "../frame/index.ts";
+import { makePage, actOn, makeArea, callName, onlyIf, type PageRequest } from "../frame/index.ts";
 
 type Policy = AdminSchemas["RetentionPolicy"];
 
@@ -80,7 +80,7 @@ async function showSchool(request: PageRequest, preview: DataOf<"previewRetentio
     listAll("listRetentionPeople", { days: mostDays, limit: 1000 }),
   ]);
   const suggestion = suggestionFor(`${location.country}-${location.state}`, request);
-  const withName = (one: { name: AdminSchemas["PersonName"] }) => ({ ...one, name: nameOf(one, request) });
+  const withName = (one: { name: AdminSchemas["PersonName"] }) => ({ ...one, name: callName(one, request) });
   const { soon, later, rest } = divideDue(people, record.noticeDays, now);
   return makePage("school", t("frame.pages.operator_retention"), {
     retention: record,

@@ -2,7 +2,7 @@ import {
   makePage,
   listProposedTeachers,
   makeArea,
-  nameOf,
+  callName,
   onlyIf,
   redirectToSearch,
   aboutOf,
@@ -49,7 +49,7 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
   const held = items.map((one) => ({
     ...one,
     name:
-      one.holder.personId === null ? (one.appName ?? one.holder.clientId) : nameOf({ name: one.personName }, request),
+      one.holder.personId === null ? (one.appName ?? one.holder.clientId) : callName({ name: one.personName }, request),
     target: targetOfRole(one.role),
     isApp: one.holder.personId === null,
     isOwn: one.holder.personId === me.personId,
@@ -79,7 +79,7 @@ export async function listAccounts(request: PageRequest): Promise<PageView> {
   const { items, more } = await list("listStaffPeople", { query: { status: "ACTIVE" } });
   const accounts = items.map((one) => ({
     ...one,
-    fullName: one.name === null ? (one.username ?? nameOf({ name: null }, request)) : nameOf(one, request),
+    fullName: one.name === null ? (one.username ?? callName({ name: null }, request)) : callName(one, request),
     isOwn: one.id === me.personId,
   }));
   return makePage("accounts", t("accounts.title"), { accounts, more });
@@ -132,7 +132,7 @@ async function showForm(request: PageRequest): Promise<PageView> {
   const { call, field, query, t, base } = request;
   const personId = field("person") || query("person");
   const [person, choices] = await Promise.all([call("getPerson", { path: { personId } }), findChoices(request)]);
-  const names = { name: nameOf(person, request), about: aboutOf(person, request) };
+  const names = { name: callName(person, request), about: aboutOf(person, request) };
   return makePage("give", t("give.title"), {
     formAddress: `${base}/new`,
     person,

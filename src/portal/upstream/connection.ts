@@ -124,9 +124,9 @@ export async function readConnection({ getRecord, path }: PageRequest): Promise<
   return read;
 }
 
-type Found = { check?: AdminSchemas["UpstreamCheck"]; preview?: AdminSchemas["UpstreamRulePreview"] };
+type CheckResults = { check?: AdminSchemas["UpstreamCheck"]; preview?: AdminSchemas["UpstreamRulePreview"] };
 
-export async function showConnection(request: PageRequest, { check, preview }: Found = {}): Promise<PageView> {
+export async function showConnection(request: PageRequest, { check, preview }: CheckResults = {}): Promise<PageView> {
   const { call } = request;
   const { record, tag } = await readConnection(request);
   const [setUp, links] = await Promise.all([call("getUpstreamSetUp"), call("listSetUpLinks")]);

@@ -1,4 +1,12 @@
-import { makePage, exceptFor, nameOf, pickable, refuseField, type PageRequest, type Redirect } from "../frame/index.ts";
+import {
+  makePage,
+  exceptFor,
+  callName,
+  pickable,
+  refuseField,
+  type PageRequest,
+  type Redirect,
+} from "../frame/index.ts";
 import { readConnection } from "./connection.ts";
 
 /** The accounts that were not let in. `search` has people for one of them. */
@@ -52,7 +60,7 @@ export async function showLinks(request: PageRequest) {
   const { record } = await readConnection(request);
   const { items, more } = await list("listUpstreamLinks", { query: { limit: 100 } });
   return makePage("links", t("links.title", { name: record.name }), {
-    links: items.map((link) => ({ ...link, shownName: nameOf(link, request) })),
+    links: items.map((link) => ({ ...link, shownName: callName(link, request) })),
     more,
   });
 }

@@ -4,7 +4,7 @@ import * as form from "../connection.ts";
 import type { Connection, Update } from "../connection.ts";
 import german from "../locales/de.json" with { type: "json" };
 import { addressOfLink, keepToken, onLink, onVisit, openLink, setUpPath, showOpening, showUnusable } from "./visit.ts";
-import type { LinkVisit, Redirect, SetUpDeps, Shown } from "./visit.ts";
+import type { LinkVisit, Redirect, SetUpDeps, StepPage } from "./visit.ts";
 
 const steps = ["start", "provider", "values", "check", "result", "switch-on"] as const;
 type Step = (typeof steps)[number];
@@ -17,7 +17,7 @@ const hasValues = ({ issuer, clientId, hasSecret }: Connection): boolean =>
 
 type Content = { connection: Connection; tag: string } & Record<string, unknown>;
 
-function pageOf({ t, address, caller }: LinkVisit, step: Step, content: Content): Shown {
+function pageOf({ t, address, caller }: LinkVisit, step: Step, content: Content): StepPage {
   const { name, schoolName } = content.connection;
   const model = { ...content, base: address, expiresAt: caller.expiresAt.toISOString(), steps, step };
   return { title: t(`setUp.${step}.title`, { name }), view: `set-up-${step}`, model, place: schoolName };
@@ -31,17 +31,17 @@ async function findStep(visit: LinkVisit): Promise<Redirect> {
   return { to: `${visit.address}/${test !== null ? "result" : hasValues(record) ? "check" : "start"}` };
 }
 
-async function showStart(visit: LinkVisit): Promise<Shown> {
+async function showStart(visit: LinkVisit): Promise<StepPage> {
   const { record, tag } = await readConnection(visit);
   return pageOf(visit, "start", { connection: record, tag });
 }
 
-async function showProvider(visit: LinkVisit): Promise<Shown> {
+async function showProvider(visit: LinkVisit): Promise<StepPage> {
   const { record, tag } = await readConnection(visit);
   return pageOf(visit, "provider", { connection: record, tag, providerSteps: form.listProviderSteps(record) });
 }
 
-async function showValues(visit: LinkVisit): Promise<Shown> {
+async function showValues(visit: LinkVisit): Promise<StepPage> {
   const { record, tag } = await readConnection(visit);
   const connection = form.withTyped(record, visit);
   return pageOf(visit, "values", { connection, tag, secretExpiresOn: form.dayOf(connection.secretExpiresAt) });
@@ -56,22 +56,22 @@ async function saveValues(visit: LinkVisit): Promise<Redirect> {
 }
 
 /** `failure` is why a test sign-in failed. */
-type Found = { check?: AdminSchemas["UpstreamCheck"]; failure?: string };
+type CheckResult = { check?: AdminSchemas["UpstreamCheck"]; failure?: string };
 
-async function showFound(visit: LinkVisit, { check, failure = "" }: Found): Promise<Shown> {
+async function showFound(visit: LinkVisit, { check, failure = "" }: CheckResult): Promise<StepPage> {
   const { record, tag } = await readConnection(visit);
   const content = { connection: record, tag, hasValues: hasValues(record), check: check ?? null };
   return pageOf(visit, "check", { ...content, failure: Object.hasOwn(german.failure, failure) ? failure : null });
 }
 
-const showCheck = (visit: LinkVisit): Promise<Shown> => showFound(visit, { failure: visit.query("failure") });
+const showCheck = (visit: LinkVisit): Promise<StepPage> => showFound(visit, { failure: visit.query("failure") });
 
 /** Reads what the provider says about itself now. */
-const checkValues = async (visit: LinkVisit): Promise<Shown> =>
+const checkValues = async (visit: LinkVisit): Promise<StepPage> =>
   showFound(visit, { check: await visit.call("updateUpstreamMetadata") });
 
 /** Sends the browser to the provider. A link and no form: browsers limit where a form may lead to. */
-async function startTest(visit: LinkVisit): Promise<Shown | Redirect> {
+async function startTest(visit: LinkVisit): Promise<StepPage | Redirect> {
   const { deps, caller, browser, req } = visit;
   const begun = await deps.setUp.startTest({ id: caller.setUpLinkId, browser, address: req.ip ?? "" });
   if (begun === null) return showUnusable(visit);
@@ -80,7 +80,7 @@ async function startTest(visit: LinkVisit): Promise<Shown | Redirect> {
 
 type Preview = AdminSchemas["UpstreamRulePreview"];
 
-async function showTest(visit: LinkVisit, shown?: Preview): Promise<Shown> {
+async function showTest(visit: LinkVisit, shown?: Preview): Promise<StepPage> {
   const [{ record, tag }, { test, ruleClaims }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
   const connection = form.withTyped(record, visit);
   const preview = shown ?? (await previewRule(visit, {}));
@@ -94,14 +94,14 @@ const previewRule = ({ call }: LinkVisit, body: AdminSchemas["UpstreamRuleInput"
   call("previewUpstreamRule", { body });
 
 /** Saves the rule, or only shows what it would do. */
-async function saveRule(visit: LinkVisit): Promise<Shown | Redirect> {
+async function saveRule(visit: LinkVisit): Promise<StepPage | Redirect> {
   const rule = form.readRule(visit);
   if (visit.field("preview") !== "") return showTest(visit, await previewRule(visit, rule));
   await change(visit, rule);
   return { to: `${visit.address}/result` };
 }
 
-async function showSwitch(visit: LinkVisit): Promise<Shown> {
+async function showSwitch(visit: LinkVisit): Promise<StepPage> {
   const [{ record, tag }, { classes, people, test }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
   const refusal = test?.refusal ?? "NONE";
   // Without a rule, the page says that and no more.
@@ -119,7 +119,7 @@ async function switchOff(visit: LinkVisit): Promise<Redirect> {
   return { to: `${visit.address}/switch-on` };
 }
 
-const shown: Readonly<Record<Step, (visit: LinkVisit) => Promise<Shown>>> = {
+const stepPages: Readonly<Record<Step, (visit: LinkVisit) => Promise<StepPage>>> = {
   start: showStart,
   provider: showProvider,
   values: showValues,
@@ -140,13 +140,13 @@ export function makeSetUpPages(deps: SetUpDeps): Router {
   router.get(setUpPath, onVisit(deps, showOpening));
   router.post(setUpPath, readBody, onVisit(deps, openLink));
   router.get(one, onLink(deps, findStep));
-  for (const [step, show] of Object.entries(shown)) router.get(`${one}/${step}`, onLink(deps, show));
-  router.get(`${one}/sign-in`, onLink(deps, startTest, shown.check));
-  router.post(`${one}/values`, readBody, onLink(deps, saveValues, shown.values));
-  router.post(`${one}/check`, readBody, onLink(deps, checkValues, shown.check));
-  router.post(`${one}/result`, readBody, onLink(deps, saveRule, shown.result));
-  router.post(`${one}/switch-on`, readBody, onLink(deps, switchOn, shown["switch-on"]));
-  router.post(`${one}/off`, readBody, onLink(deps, switchOff, shown["switch-on"]));
+  for (const [step, show] of Object.entries(stepPages)) router.get(`${one}/${step}`, onLink(deps, show));
+  router.get(`${one}/sign-in`, onLink(deps, startTest, stepPages.check));
+  router.post(`${one}/values`, readBody, onLink(deps, saveValues, stepPages.values));
+  router.post(`${one}/check`, readBody, onLink(deps, checkValues, stepPages.check));
+  router.post(`${one}/result`, readBody, onLink(deps, saveRule, stepPages.result));
+  router.post(`${one}/switch-on`, readBody, onLink(deps, switchOn, stepPages["switch-on"]));
+  router.post(`${one}/off`, readBody, onLink(deps, switchOff, stepPages["switch-on"]));
   router.get(`${setUpPath}/:token`, onVisit(deps, keepToken));
   return router;
 }

@@ -36,9 +36,9 @@ export const setUpPath = "/set-up";
 export const addressOfLink = (id: string): string => `${setUpPath}/links/${id}`;
 
 /** `refused` is shown above the page. */
-export type Shown = PageView & { place?: string | null; refused?: Refused };
+export type StepPage = PageView & { place?: string | null; refused?: Refused };
 export type { Redirect } from "../../frame/index.ts";
-export type Answer = Shown | Redirect;
+export type Answer = StepPage | Redirect;
 
 const translator = frame.addFrameTexts({ de: german, en: english });
 const render = makeTemplates(`${import.meta.dirname}/../templates`);
@@ -69,7 +69,7 @@ function openVisit(deps: SetUpDeps, req: Request, res: Response): Visit {
 /** Forms are bound to the browser; the pages have no other reader. */
 const boundTo = ({ browser }: Visit) => ({ browser, reader: setUpPath });
 
-function send(visit: Visit, shown: Shown): void {
+function send(visit: Visit, shown: StepPage): void {
   const token = frame.makeFormToken(visit.deps.keys, boundTo(visit));
   const shownTo = { ...visit, refused: shown.refused ?? null };
   const page = frame.renderForLink(shownTo, { ...shown, headers: secrecy }, { token, render });
@@ -77,7 +77,7 @@ function send(visit: Visit, shown: Shown): void {
 }
 
 /** Says that the link opens nothing here: unknown, closed, expired and opened elsewhere look the same. */
-export const showUnusable = ({ t }: Visit): Shown => ({
+export const showUnusable = ({ t }: Visit): StepPage => ({
   title: t("setUp.unusable.title"),
   view: "set-up-unusable",
   model: {},
