@@ -52,11 +52,21 @@ function makeCompiler(components: Record<string, object>, options: { coerceTypes
   });
   addFormats.default(ajv, { mode: "fast" });
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format);
+  const added = new Set<string>();
   // Added one by one, so that a component is compiled once, however many schemas refer to it.
-  for (const [name, component] of Object.entries(components)) ajv.addSchema(component, `${componentBase}${name}`);
+  const addReferenced = (schema: object): void => {
+    for (const [, name = ""] of JSON.stringify(schema).matchAll(componentReference)) {
+      const component = components[name];
+      if (component === undefined || added.has(name)) continue;
+      added.add(name);
+      addReferenced(component);
+      ajv.addSchema(component, `${componentBase}${name}`);
+    }
+  };
   const compiled = new WeakMap<object, ReturnType<typeof ajv.compile>>();
   const compile = (schema: object) => {
     const value = pointToComponents(withoutExamples(schema));
+    addReferenced(value);
     return ajv.compile({ type: "object", required: ["value"], properties: { value } });
   };
   return (schema: object): Check =>
@@ -68,6 +78,7 @@ function makeCompiler(components: Record<string, object>, options: { coerceTypes
 }
 
 const componentBase = "component:/";
+const componentReference = /"component:\/([^"]+)"/g;
 
 /** Replaces references within the document by the addresses at which the validator knows the components. */
 const pointToComponents = <T extends object>(schema: T): T =>
