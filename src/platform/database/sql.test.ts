@@ -44,8 +44,8 @@ test("a new row names its columns once, beside their values", () => {
   expect(add.text).toBe("INSERT INTO tombstone (person_id, deleted_at) VALUES ($1,$2)");
   const copy = insert("tombstone", { personId: p.id, deletedAt: p.purgeAt }, sql`FROM ${p}`);
   expect(render(copy).text).toBe("INSERT INTO tombstone (person_id, deleted_at) SELECT p.id,p.purge_at FROM person p");
-  const change = statement<{ id: string }>()`
-    ${update("group", "g", { sortKey: g.name, deletedAt: undefined })} WHERE ${g.id} = ${"id"}`;
+  const set = update("group", "g", { sortKey: g.name, deletedAt: undefined });
+  const change = statement<{ id: string }>()`${set} WHERE ${g.id} = ${"id"}`;
   expect(change.text).toBe('UPDATE "group" g SET sort_key = g.name WHERE g.id = $1');
 });
 
