@@ -19,7 +19,7 @@ import { checkSchedule, isForOthers, openSecret, readSettings, sealSecret, type 
 import type { SourceKind, Sources } from "./sources/index.ts";
 import type { RosterSource, SourceSettings } from "./sources/source.ts";
 
-type Given = GivenSettings & {
+type ConnectionFields = GivenSettings & {
   secret?: string | undefined;
   times?: string[] | undefined;
   daysOff?: Day[] | undefined;
@@ -28,8 +28,8 @@ type Given = GivenSettings & {
   applies?: RosterApplies | undefined;
   notifyAddresses?: string[] | undefined;
 };
-type NewRosterConnection = Given & { name: string; kind: SourceKind; schoolIds: SchoolId[] };
-export type RosterConnectionUpdate = Given & {
+type NewRosterConnection = ConnectionFields & { name: string; kind: SourceKind; schoolIds: SchoolId[] };
+export type RosterConnectionUpdate = ConnectionFields & {
   name?: string | undefined;
   schoolIds?: SchoolId[] | undefined;
   state?: "ON" | "OFF" | undefined;
@@ -75,7 +75,7 @@ async function setSchools(tx: Transaction, connectionId: string, input: readonly
 const dateOf = (day: string | null): Date | null => (day === null ? null : new Date(day));
 
 /** The columns of what was given, checked together with what stays. Errors: invalid. */
-function readColumns(input: Given & { name?: string | undefined }, before: ConnectionRow) {
+function readColumns(input: ConnectionFields & { name?: string | undefined }, before: ConnectionRow) {
   const { times, daysOff, applies, notifyAddresses, pauseFrom, pauseUntil, name } = input;
   const data = {
     ...(name !== undefined && { name: checkName("name", name, 60) }),

@@ -24,7 +24,7 @@ function momentOf(day: string, time: string): Date {
 }
 
 const dayAfter = (day: string): string => new Date(Date.parse(day) + 1440 * minuteMs).toISOString().slice(0, 10);
-const nameOf = (day: string): Day => days[(new Date(day).getUTCDay() + 6) % 7]!;
+const weekdayOf = (day: string): Day => days[(new Date(day).getUTCDay() + 6) % 7]!;
 
 /** Days after which every day of the week was looked at, and the pause was left. */
 const mostDays = 10;
@@ -34,7 +34,7 @@ export function nextRunAfter({ times, daysOff, pauseFrom, pauseUntil }: Schedule
   let day = dayOf(now);
   for (let looked = 0; looked < mostDays && times.length > 0; looked++) {
     if (pauseFrom !== null && pauseUntil !== null && day >= pauseFrom && day <= pauseUntil) day = dayAfter(pauseUntil);
-    if (!daysOff.includes(nameOf(day)))
+    if (!daysOff.includes(weekdayOf(day)))
       for (const time of times.toSorted()) {
         const at = momentOf(day, time);
         if (at > now) return at;

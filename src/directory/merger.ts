@@ -247,12 +247,14 @@ export async function mergeSchools(change: Change, sides: Sides & { keepSourceId
   const groups = await prisma.mergedGroup.findMany({ where, select: { groupId: true, group: true }, orderBy: inOrder });
   const active = groups.filter(({ group }) => group.status === "ACTIVE");
   const names = active.map(({ group }) => group.name);
-  const taken = await prisma.group.findMany({ where: { schoolId: into, status: "ACTIVE", name: { in: names } } });
+  const sameNamed = await prisma.group.findMany({ where: { schoolId: into, status: "ACTIVE", name: { in: names } } });
   for (const step of merge) {
     await step(tx, of);
     await analyzeFilled(tx);
   }
-  const same = active.filter(({ group }) => taken.some(({ name, type }) => name === group.name && type === group.type));
+  const same = active.filter(({ group }) =>
+    sameNamed.some(({ name, type }) => name === group.name && type === group.type),
+  );
   for (const { group } of same) await rename(tx, group.id, renamed(group.name, closing.name), now);
   const people = await prisma.mergedPerson.findMany({ where, orderBy: { personId: "asc" } });
   const counts = { people: people.length, groups: groups.length };

@@ -16,8 +16,9 @@ function findFault(text: string, most: number): { code: string; message: string 
   // A text of more UTF-16 units is too long anyway, and counting its code points would take long.
   if (cleaned.length > 2 * most || Array.from(cleaned).length > most)
     return { code: "text_too_long", message: `is longer than ${most} characters` };
-  const found = findUnprintable(cleaned);
-  if (found !== null) return { code: "text_unprintable", message: `holds a control or invisible character (${found})` };
+  const unprintable = findUnprintable(cleaned);
+  if (unprintable !== null)
+    return { code: "text_unprintable", message: `holds a control or invisible character (${unprintable})` };
   return visible.test(cleaned) ? null : { code: "text_empty", message: "must not be empty" };
 }
 

@@ -156,8 +156,8 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     /** Waits for its turn, and applies the import; resolves like `read`. Errors: those of `applyImport`. */
     async apply(id: ImportId, origin: Origin, { beforeCommit, ...options }: ApplyOptions): Promise<void> {
       checkEvent("apply", { state: await getState(control, id) });
-      const given = { ...rules, ...(beforeCommit && { beforeCommit }) };
-      await changeInTurn(id, origin, options, () => applyImport(db, id, given, origin));
+      const applyRules = { ...rules, ...(beforeCommit && { beforeCommit }) };
+      await changeInTurn(id, origin, options, () => applyImport(db, id, applyRules, origin));
     },
     /** Waits for its turn, and undoes the import; `kept` is from `confirmUndo`. Errors: those of `undoImport`. */
     async undo(id: ImportId, kept: KeptCounts, origin: Origin, options: CallOptions): Promise<void> {

@@ -87,7 +87,7 @@ export function makeHandlers({ version, baseUrl, clock }: Deps): OneRosterHandle
       const list = JSON.stringify([statements.id, { ...values, limit: null, offset: null }]);
       return answerText({
         version: statements.version as never,
-        given: values,
+        params: values,
         missing: recordNotFound,
         identity: [list, limit, offset],
         async read(db, tag) {

@@ -4,7 +4,7 @@ import type { Statements, Values } from "./statements.ts";
 type Page = Values & { limit: number; offset: number };
 
 /** `list` names the list, the filter and who reads it, without the page. */
-type Asked = { statements: Statements; values: Page; list: string; version: string | null };
+type PageQuery = { statements: Statements; values: Page; list: string; version: string | null };
 
 /** `items` are separated by commas. */
 export type ReadPage = { items: string; total: number };
@@ -37,7 +37,7 @@ const wholeList = 100_000;
 const beginning = "00000000-0000-0000-0000-000000000000";
 
 /** A page that follows one that was read continues after its last row, however long the list is. */
-export async function readPage(db: Queryable, memory: ListMemory, query: Asked): Promise<ReadPage> {
+export async function readPage(db: Queryable, memory: ListMemory, query: PageQuery): Promise<ReadPage> {
   const { statements, values, list, version } = query;
   const { limit, offset } = values;
   const keyOf = (place: number | "total") => JSON.stringify([list, version, place]);

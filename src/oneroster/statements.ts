@@ -53,14 +53,14 @@ const known = new Map<string, Statements>();
 export function statementsFor(shape: Shape, selection: Selection): Statements {
   const { filter, sort, fields } = selection;
   if ([filter, sort, fields].some((value) => value !== undefined)) return makeStatements(shape, selection);
-  const name = nameOf(shape);
+  const name = nameStatement(shape);
   const statements = known.get(name) ?? makeStatements(shape, {}, name);
   known.set(name, statements);
   return statements;
 }
 
 /** PostgreSQL keeps 63 characters of a name. */
-function nameOf({ resource, way, ids, version }: Shape): string {
+function nameStatement({ resource, way, ids, version }: Shape): string {
   const ways = Object.entries(way).map(([key, value]) => (value === true ? key : value));
   return ["oneroster", version, resource.single, ...ways, ...(ids === "own" ? ["own"] : [])].join("_");
 }

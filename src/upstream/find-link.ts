@@ -10,11 +10,11 @@ import type { FactsParameters, PersonFacts } from "./roster.ts";
 /** An account at the provider, proven by an ID token. */
 export type Account = { issuer: string; subject: string; claims: Claims };
 
-export type Found =
+export type AccountMatch =
   | { kind: "linked" | "new"; facts: PersonFacts }
   | { kind: "refused"; code: AccountRefusal; matches: number; value: string | null };
 
-export type Asked = Pick<
+export type MatchingRule = Pick<
   ReadyConnection,
   | "id"
   | "schoolId"
@@ -53,11 +53,11 @@ const findLinked = makeFind<LinkedFacts, FactsParameters & LinkKey>(
  */
 export async function findPersonOf(
   db: Queryable,
-  { connection, account, now }: { connection: Asked; account: Account; now: Date },
-): Promise<Found> {
+  { connection, account, now }: { connection: MatchingRule; account: Account; now: Date },
+): Promise<AccountMatch> {
   const { id: connectionId, schoolId, groupIds, ruleClaim } = connection;
   const value = readRuleValue(account.claims, connection);
-  const refuse = (code: AccountRefusal, matches = 0): Found => ({ kind: "refused", code, matches, value });
+  const refuse = (code: AccountRefusal, matches = 0): AccountMatch => ({ kind: "refused", code, matches, value });
   // Checked before the link, because the account may have moved to another school since it was linked.
   if (!isOfSchool(account.claims, connection)) return refuse("OTHER_SCHOOL");
   const params = { ...toRuleParameters(connection), schoolId, groupIds, value, now };
@@ -92,7 +92,7 @@ export function refusalOf({ isHere, worksBeyondHome, isBlocked, isInGroups }: Pe
  */
 async function findContradiction(
   db: Queryable,
-  { connection, linked, value }: { connection: Asked; linked: LinkedFacts; value: string | null },
+  { connection, linked, value }: { connection: MatchingRule; linked: LinkedFacts; value: string | null },
 ): Promise<AccountRefusal | null> {
   const { schoolId, ruleClaim } = connection;
   if (value === null) return ruleClaim === null || linked.lacksClaim ? null : "CLAIM_MISSING";

@@ -3,7 +3,7 @@ import { limitClaims, readClaim, readRuleValue, readText, type Claims } from "./
 import { refuseOff, goUpstream, takeRoundTrip, type RoundTrip } from "./round-trip.ts";
 import { addressesOf } from "./connection.ts";
 import { UpstreamError } from "./failures.ts";
-import { findPersonOf, type Account, type Found } from "./find-link.ts";
+import { findPersonOf, type Account, type AccountMatch } from "./find-link.ts";
 import { letWait } from "./guest.ts";
 import { noteSuccess } from "./note-outcome.ts";
 import { profiles } from "./profiles.ts";
@@ -25,8 +25,12 @@ export type Progress = { to: Destination | null; schoolId: SchoolId | null; isPr
 export async function finishRoundTrip(deps: RoundTripDeps, back: Back, progress: Progress): Promise<Finished> {
   const { connectionId, browser, address, params, at: now } = back;
   const state = params.get("state") ?? "";
-  const taken = await takeRoundTrip(deps.db.pool, { connectionId, browser, address, state, now }, deps.encryptionKeys);
-  const { trip, connection: row } = taken;
+  const roundTrip = await takeRoundTrip(
+    deps.db.pool,
+    { connectionId, browser, address, state, now },
+    deps.encryptionKeys,
+  );
+  const { trip, connection: row } = roundTrip;
   Object.assign(progress, { to: trip.to, schoolId: row.schoolId });
   await refuseOff(deps, row, { to: trip.to, browser }, deps.findSetUpLink);
   const connection = await deps.contact.know(row);
@@ -34,13 +38,13 @@ export async function finishRoundTrip(deps: RoundTripDeps, back: Back, progress:
   const fewer = findFewerScopes(connection, { trip, params });
   if (fewer !== null) {
     const { state: _state, nonce: _nonce, verifier: _verifier, scopes: _scopes, startedAt: _at, ...wishes } = trip;
-    const start = { ...wishes, connectionId, browser, address, silent: taken.purpose === "SILENT" };
+    const start = { ...wishes, connectionId, browser, address, silent: roundTrip.purpose === "SILENT" };
     return { kind: "again", redirectTo: await goUpstream(deps, { connection, start, scopes: fewer }) };
   }
   // Without a code there is only what the browser says.
   progress.isProven = params.has("code");
   const tokens = await readTokens(deps, { connection, trip, params, now });
-  const { claims, more } = await readClaims(deps, connection, { tokens, isTest: taken.purpose === "TEST" });
+  const { claims, more } = await readClaims(deps, connection, { tokens, isTest: roundTrip.purpose === "TEST" });
   checkTenant(connection, tokens.idClaims);
   const subject = readText(claims, connection.subjectClaim);
   const arrived = { issuer: connection.issuer, subject, claims, moreClaims: more, scopes: trip.scopes };
@@ -139,7 +143,7 @@ async function signIn(
   const [sub, sid] = [readText(tokens.idClaims, "sub"), readText(tokens.idClaims, "sid")];
   if (sub === null) throw new UpstreamError("INVALID_RESPONSE", "the sub of the ID token is unusable");
   const account: Account = { issuer, subject: subject ?? sub, claims };
-  const person: Found =
+  const person: AccountMatch =
     subject === null
       ? { kind: "refused", code: "CLAIM_MISSING", matches: 0, value: null }
       : refuseUnconfirmed(connection, await findPersonOf(db.pool, { connection, account, now }), claims);
@@ -170,7 +174,7 @@ async function signIn(
 }
 
 /** The holder of a set-up link may have entered a provider of their own, where they can sign in as anybody. */
-const refuseUnconfirmed = (connection: Known, person: Found, claims: Claims): Found =>
+const refuseUnconfirmed = (connection: Known, person: AccountMatch, claims: Claims): AccountMatch =>
   person.kind === "refused" || connection.confirmedForStaff || !person.facts.isStaff
     ? person
     : { kind: "refused", code: "NOT_CONFIRMED", matches: 1, value: readRuleValue(claims, connection) };
@@ -187,7 +191,7 @@ const severalFactors = new Set([
 const saysSecondFactor = ({ amr, acr }: Claims): boolean =>
   (Array.isArray(amr) && amr.includes("mfa")) || (typeof acr === "string" && severalFactors.has(acr));
 
-type Refusing = { connection: Known; account: Account; found: Extract<Found, { kind: "refused" }>; back: Back };
+type Refusing = { connection: Known; account: Account; found: Extract<AccountMatch, { kind: "refused" }>; back: Back };
 
 async function refuse(
   { db, encryptionKeys }: RoundTripDeps,

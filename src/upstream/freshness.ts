@@ -6,16 +6,16 @@ import type { ReadyConnection } from "./ready-connection.ts";
 import type { RoundTrip, Wishes } from "./round-trip.ts";
 
 type Profiled = Pick<ReadyConnection, "profile">;
-type Asked = Pick<Wishes, "prompt" | "maxAge">;
+type FreshnessWishes = Pick<Wishes, "prompt" | "maxAge">;
 
 /** How long before the round trip the person may have signed in at the provider; undefined: at any time. */
-const allowedAge = ({ prompt, maxAge }: Asked): number | undefined => (prompt === "login" ? 0 : maxAge);
+const allowedAge = ({ prompt, maxAge }: FreshnessWishes): number | undefined => (prompt === "login" ? 0 : maxAge);
 
-export const promptOf = ({ profile }: Profiled, { prompt }: Asked): string | undefined =>
+export const promptOf = ({ profile }: Profiled, { prompt }: FreshnessWishes): string | undefined =>
   prompt === undefined ? undefined : profiles[profile].promptForAnother;
 
 /** Sent with `prompt=login` too: it makes the provider say when the person signed in, and a browser can remove both. */
-export const maxAgeOf = ({ profile }: Profiled, request: Asked): number | undefined =>
+export const maxAgeOf = ({ profile }: Profiled, request: FreshnessWishes): number | undefined =>
   request.maxAge ?? (profiles[profile].tellsAuthTime ? allowedAge(request) : undefined);
 
 /** Errors: INVALID_RESPONSE for a sign-in that is older than what was asked for, or does not say when it was. */

@@ -39,8 +39,8 @@ export const letWait = (db: Db, refused: Omit<Refused, "code">, keys: Encryption
     // One at a time, so that the limits are exact.
     await lockConnection(tx, connectionId);
     const { issuer, subject } = account;
-    const look = { connectionId, issuer, subject, subjectHash: hashOf(keys, connectionId, issuer, subject) };
-    const { count, isKnown, isLinked } = await countWaiting(tx, look);
+    const key = { connectionId, issuer, subject, subjectHash: hashOf(keys, connectionId, issuer, subject) };
+    const { count, isKnown, isLinked } = await countWaiting(tx, key);
     if (isLinked) return false;
     const bucket = { key: hashOf(keys, "waiting guests", connectionId), ...arrivals };
     if (!isKnown && (count >= mostWaiting || (await takeToken(tx, bucket, now)) !== null)) return false;

@@ -20,12 +20,12 @@ export type RulePreview = {
   refusals: { tried: number; letIn: number };
 };
 
-type Asked = { connectionId: ConnectionId; rule: Rule; groupIds: readonly GroupId[]; at: Date };
-type Of = Asked & Pick<Connection, "schoolId" | "profile" | "schoolClaim" | "schoolValue">;
+type PreviewQuery = { connectionId: ConnectionId; rule: Rule; groupIds: readonly GroupId[]; at: Date };
+type Of = PreviewQuery & Pick<Connection, "schoolId" | "profile" | "schoolClaim" | "schoolValue">;
 type Tried = { claims: Claims; personId: PersonId | null };
 
 /** What a rule would do with the roster and with the sign-ins that are remembered. Errors: not_found. */
-export async function previewRule(db: PrismaDb, query: Asked, keys: EncryptionKeys): Promise<RulePreview> {
+export async function previewRule(db: PrismaDb, query: PreviewQuery, keys: EncryptionKeys): Promise<RulePreview> {
   const store = storeOf(db);
   const { connectionId, rule, groupIds } = query;
   const connection = await db.prisma.upstreamConnection.findUnique({

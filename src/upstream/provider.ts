@@ -139,14 +139,14 @@ const meanings: Readonly<Record<string, FailureCode>> = {
   server_error: "UPSTREAM_DOWN",
 };
 
-const shown = /^[a-z_]{1,50}$/;
+const plainCode = /^[a-z_]{1,50}$/;
 
 function toUpstreamError(error: unknown): UpstreamError {
   const chain = causesOf(error);
   const own = chain.find((one) => one instanceof UpstreamError);
   if (own !== undefined) return own;
   const [first] = chain as { error?: unknown; code?: string }[];
-  if (typeof first?.error === "string" && shown.test(first.error))
+  if (typeof first?.error === "string" && plainCode.test(first.error))
     return new UpstreamError(meanings[first.error] ?? "INVALID_RESPONSE", first.error, { cause: error });
   if (chain.some((one) => one instanceof Response && one.status === 401))
     return new UpstreamError("SECRET_REFUSED", "answered 401", { cause: error });

@@ -102,11 +102,11 @@ async function openRoundTrip(
   throw new UpstreamError("TOO_MANY");
 }
 
-type Taken = ConnectionRow & { browserHash: Buffer; purpose: Purpose; details: Buffer; expiresAt: Date };
+type TripRow = ConnectionRow & { browserHash: Buffer; purpose: Purpose; details: Buffer; expiresAt: Date };
 type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: RoundTrip };
 
 // Deleted before it is checked, so that nobody can use a state twice. Expired states are not accepted.
-const takeTrip = makeFindWithBuckets<Taken, { stateHash: Buffer }>((params, count) => {
+const takeTrip = makeFindWithBuckets<TripRow, { stateHash: Buffer }>((params, count) => {
   const { steps } = giveBackSteps(params, count, sql`EXISTS (SELECT FROM trip)`);
   return sql`
     WITH trip AS (DELETE FROM ${table("upstreamRoundTrip")} WHERE state_hash = ${params.stateHash} RETURNING *),
@@ -122,9 +122,9 @@ export async function takeRoundTrip(
   keys: EncryptionKeys,
 ): Promise<TakenRoundTrip> {
   const stateHash = hashSecret(back.state);
-  const [taken] = await takeTrip(db, bucketsOf(keys, back.address), { stateHash });
-  if (taken === undefined || taken.expiresAt <= back.now) throw new UpstreamError("EXPIRED");
-  const { browserHash, purpose, details, expiresAt: _expiresAt, ...row } = taken;
+  const [foundTrip] = await takeTrip(db, bucketsOf(keys, back.address), { stateHash });
+  if (foundTrip === undefined || foundTrip.expiresAt <= back.now) throw new UpstreamError("EXPIRED");
+  const { browserHash, purpose, details, expiresAt: _expiresAt, ...row } = foundTrip;
   if (!browserHash.equals(hashSecret(back.browser))) throw new UpstreamError("OTHER_BROWSER");
   if (row.id !== back.connectionId) throw new UpstreamError("INVALID_RESPONSE", "the state is of another connection");
   const opened = openJson<RoundTrip>(keys, `round-trip:${stateHash.toString("hex")}`, details);

@@ -140,7 +140,7 @@ export async function countTest(db: Queryable, id: SetUpLinkId): Promise<void> {
 const purposeOf = (id: SetUpLinkId): string => `tested:${id}`;
 
 /** An earlier version kept no `moreClaims`. */
-type Kept = Omit<TestedSignIn, "moreClaims"> & { moreClaims?: number; arrived: Claims };
+type StoredTest = Omit<TestedSignIn, "moreClaims"> & { moreClaims?: number; arrived: Claims };
 
 const connectionFields = {
   id: true,
@@ -166,7 +166,7 @@ export async function keepTestedSignIn(
 ): Promise<void> {
   const { id, connection, tested, claims } = params;
   const { at, scopes } = tested;
-  const test: Kept = { ...tested, arrived: keepClaims(claims) };
+  const test: StoredTest = { ...tested, arrived: keepClaims(claims) };
   await withPrismaTransaction(db, async (tx) => {
     const { upstreamConnection, upstreamSetUpLink } = tx.prisma;
     await lockConnection(tx, connection.id);
@@ -195,7 +195,7 @@ export async function findTestedSignIn(
     where: { id, closedAt: null, tested: { not: null } },
     select: { tested: true, connection: { select: connectionFields } },
   });
-  const test = link && openJson<Kept>(keys, purposeOf(id), link.tested!);
+  const test = link && openJson<StoredTest>(keys, purposeOf(id), link.tested!);
   if (!test) return null;
   const { arrived: claims, ...tested } = test;
   const at = new Date(test.at);

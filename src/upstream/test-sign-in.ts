@@ -3,7 +3,7 @@ import type { Store } from "../platform/database/db.ts";
 import { isAddress, keepClaims, readDisplayName, readText, textsOf, type Claims } from "./claims.ts";
 import type { RuleField } from "./connection.ts";
 import type { AccountRefusal } from "./failures.ts";
-import { findPersonOf, type Asked } from "./find-link.ts";
+import { findPersonOf, type MatchingRule } from "./find-link.ts";
 import { profiles } from "./profiles.ts";
 import type { ReadyConnection } from "./ready-connection.ts";
 import { findMatches } from "./roster.ts";
@@ -56,7 +56,7 @@ export async function reportTest(
 /** What the present rule and others do with the account. */
 export async function tryRules(
   db: Store,
-  connection: Asked,
+  connection: MatchingRule,
   arrived: Account & { now: Date },
 ): Promise<Pick<TestedSignIn, "match" | "suggestions">> {
   const suggestions = await suggestRules(db, connection, arrived.claims);
@@ -76,7 +76,7 @@ function shownOf(value: unknown): string[] {
 
 async function matchOf(
   db: Store,
-  connection: Asked,
+  connection: MatchingRule,
   { issuer, subject, claims, now }: Account & { now: Date },
 ): Promise<TestedSignIn["match"]> {
   if (subject === null) return { kind: "refused", code: "CLAIM_MISSING", matches: 0 };
@@ -95,7 +95,7 @@ async function matchOf(
 /** Whom the rule names although the account is refused; null for nobody or several. */
 async function findOnly(
   db: Store,
-  { schoolId, ...rule }: Asked,
+  { schoolId, ...rule }: MatchingRule,
   { matches, value }: { matches: number; value: string | null },
 ): Promise<PersonId | null> {
   if (matches !== 1 || value === null) return null;
@@ -120,7 +120,7 @@ const ruleFields: readonly RuleField[] = ["SOURCE_SYSTEM_IDENTIFIER", "USERNAME"
 
 async function suggestRules(
   db: Store,
-  { schoolId, profile, normalisations }: Asked,
+  { schoolId, profile, normalisations }: MatchingRule,
   claims: Claims,
 ): Promise<Suggestion[]> {
   const readable = keepClaims(claims);

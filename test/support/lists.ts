@@ -57,7 +57,7 @@ type Found = {
 export function listsOf({ clientId, namesRead, ids, school, person, group, affiliation }: Found): List[] {
   const caller = appToken(clientId, namesRead, ids);
   const of = (label: string, answer: unknown): List => {
-    const { query, given } = answer as JsonList<unknown>;
+    const { query, params: given } = answer as JsonList<unknown>;
     return { label, query, given };
   };
   const deleted = { "show-deleted": true } as const;
@@ -92,7 +92,7 @@ export function rosterOf({
   school,
 }: Pick<Found, "clientId" | "namesRead"> & { school: SchoolId }): Versioned {
   const answer = getSchoolRoster({ caller: appToken(clientId, namesRead), path: { id: school }, query: noQuery });
-  const { query, given } = answer as JsonObject<unknown>;
+  const { query, params: given } = answer as JsonObject<unknown>;
   return { label: "roster", query, given };
 }
 

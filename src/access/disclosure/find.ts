@@ -4,7 +4,7 @@ import { listAppsOfPerson, type AppOfPerson, type PersonAttribute } from "../app
 import type { ClientId } from "../token.ts";
 import { sinceUnrecorded } from "./record.ts";
 import { listPeriods, listSent } from "./segments.ts";
-import type { Agreed, DisclosedPeriod, Reading, Recorded, Registered, WithheldSpan } from "./segments.ts";
+import type { Agreed, DisclosedPeriod, ReadingPeriod, Recorded, Registered, WithheldSpan } from "./segments.ts";
 
 export type Disclosure = {
   clientId: ClientId;
@@ -39,7 +39,7 @@ export async function listDisclosures(
     .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
 }
 
-const completed = (row: Unread, now: AppOfPerson | undefined): Reading => ({
+const completed = (row: Unread, now: AppOfPerson | undefined): ReadingPeriod => ({
   ...row,
   isUser: row.isUser ?? now?.isUser ?? false,
   isPerson: row.isPerson ?? now?.isPerson ?? false,
@@ -102,8 +102,8 @@ const listReadings = makeFind<ByClient<Unread>, { personId: PersonId; clientIds:
   })} FROM reading ORDER BY reading.since`;
 
 /** Null for a value that was not recorded because it has not changed since. */
-type Unread = Omit<Reading, keyof Ways> & { [Way in keyof Ways]: boolean | null };
-type Ways = Pick<Reading, "isUser" | "isPerson" | "seesSchool">;
+type Unread = Omit<ReadingPeriod, keyof Ways> & { [Way in keyof Ways]: boolean | null };
+type Ways = Pick<ReadingPeriod, "isUser" | "isPerson" | "seesSchool">;
 
 /**
  * In the order of their ends, because clocks of processes differ: of an app that was not deleted, the last one is in
@@ -149,13 +149,13 @@ const listAgreed = makeFind<ByClient<Agreed>, OfSchools>("access.findAgreedPerio
 const findBegin = makeFindOne<{ began: Date }>("access.findHistoryBegin")`
   SELECT ${feed.historyBeganAt} AS began FROM ${feed}`;
 
-type Found = { readings: Unread[]; registered: Registered[]; withheld: WithheldSpan[]; agreed: Agreed[] };
+type RecordedOfApp = { readings: Unread[]; registered: Registered[]; withheld: WithheldSpan[]; agreed: Agreed[] };
 
 /** What is recorded of the person and each app; also of `seen`, the apps that can read them now. */
 async function findRecorded(
   db: Queryable,
   { personId, seen, others }: { personId: PersonId; seen: readonly ClientId[]; others: readonly ClientId[] },
-): Promise<{ began: Date; byApp: ReadonlyMap<ClientId, Found> }> {
+): Promise<{ began: Date; byApp: ReadonlyMap<ClientId, RecordedOfApp> }> {
   const readings = await listReadings(db, { personId, clientIds: seen });
   const clientIds = [...new Set([...readings.map(({ clientId }) => clientId), ...seen, ...others])];
   const ofSchools = { clientIds, schoolIds: [...new Set(readings.flatMap(({ schoolIds }) => schoolIds))] };
@@ -165,7 +165,7 @@ async function findRecorded(
   const { began } = await findBegin(db, {});
   const of = <Row extends { clientId: ClientId }>(rows: readonly Row[], clientId: ClientId): Row[] =>
     rows.filter((row) => row.clientId === clientId);
-  const byApp = clientIds.map((id): [ClientId, Found] => [
+  const byApp = clientIds.map((id): [ClientId, RecordedOfApp] => [
     id,
     { readings: of(readings, id), registered: of(registered, id), withheld: of(withheld, id), agreed: of(agreed, id) },
   ]);

@@ -6,7 +6,7 @@ import type { WithheldItem } from "../withheld-sql.ts";
 type Span = { since: Date; until: Date | null };
 
 /** From when to when an app could read a person: as a user, as a synced person, or both. */
-export type Reading = Span & {
+export type ReadingPeriod = Span & {
   isUser: boolean;
   isPerson: boolean;
   seesSchool: boolean;
@@ -25,7 +25,7 @@ export type Agreed = Span & { schoolId: SchoolId; agreementId: string; version: 
 
 /** All that is recorded of an app and the schools of a person. */
 export type Recorded = {
-  readings: readonly Reading[];
+  readings: readonly ReadingPeriod[];
   registered: readonly Registered[];
   withheld: readonly WithheldSpan[];
   agreed: readonly Agreed[];
@@ -48,7 +48,7 @@ const some = [true];
 type Way = Pick<AppOfPerson, "maySignIn" | "isUser" | "isPerson">;
 
 /** What an app learned at a moment, in the way that `wayOf` chooses. */
-function learnedAt(at: Date, { readings, registered, withheld }: Recorded, wayOf: (reading?: Reading) => Way) {
+function learnedAt(at: Date, { readings, registered, withheld }: Recorded, wayOf: (reading?: ReadingPeriod) => Way) {
   // A sign-in does not wait for a change that is about to end a row, so two may hold: the later one counts.
   const reading = readings.findLast((one) => holdsAt(one, at));
   const registration = registered.find((one) => holdsAt(one, at));
@@ -84,7 +84,7 @@ function joinPeriods(periods: readonly DisclosedPeriod[]): DisclosedPeriod[] {
   return joined;
 }
 
-const inApi = (reading?: Reading): Way => ({
+const inApi = (reading?: ReadingPeriod): Way => ({
   maySignIn: false,
   isUser: reading?.isUser ?? false,
   isPerson: reading?.isPerson ?? false,

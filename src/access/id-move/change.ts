@@ -119,9 +119,10 @@ type Row = Prisma.IdMoveModel;
 /** Which ids of the list of changes the app reads. */
 export type IdInUse = "OLD" | "NEW";
 
-type Shown = "subjectType" | "people" | "isAnnounced" | "read" | "readAt" | "startedAt" | "cutOverAt" | "forgottenAt";
+type PresentedColumn =
+  "subjectType" | "people" | "isAnnounced" | "read" | "readAt" | "startedAt" | "cutOverAt" | "forgottenAt";
 
-export type IdMove = Pick<Row, Shown> & {
+export type IdMove = Pick<Row, PresentedColumn> & {
   clientId: ClientId;
   state: Exclude<Row["state"], "CALLED_OFF">;
   /** The sector that the partner's other apps can choose; null for ids of the app alone. */

@@ -40,7 +40,7 @@ const a = readTable("affiliation", "a");
 const s = readTable("school", "s");
 const g = table("group", "g");
 
-const nameOf = ({ firstFull, firstCall, last }: Columns<"firstFull" | "firstCall" | "last">): Sql =>
+const nameClaim = ({ firstFull, firstCall, last }: Columns<"firstFull" | "firstCall" | "last">): Sql =>
   sql`CASE WHEN ${last} IS NOT NULL
     THEN json_build_object('firstFull', ${firstFull}, 'firstCall', ${firstCall}, 'last', ${last}) END`;
 const locationOf = ({ country, state }: Columns<"country" | "state">): Sql =>
@@ -73,7 +73,7 @@ export const subjectOf = (client: Value, personId: Value): Sql => {
   return sql`(
   SELECT json_build_object('id', ${appIdOf(client, p.id)}, 'role', ${p.role},
     'schulconnexRole', ${schulconnexRole(client, p.role)},
-    'name', ${granted(ofPerson, "PERSON_NAME", p, nameOf)},
+    'name', ${granted(ofPerson, "PERSON_NAME", p, nameClaim)},
     'schools', (
       SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name},
         'officialId', ${granted(ofSchool, "SCHOOL_OFFICIAL_ID", s, ({ officialId }) => officialId)},

@@ -53,14 +53,14 @@ export const recordSignInsFrom = (relation: Sql): Sql =>
     WHERE NOT EXISTS (SELECT FROM sign_in_of_month counted
       WHERE counted.client_id = latest.client_id AND counted.person_id = latest.person_id) ${keepLatest})`;
 
-const given = ({ clientId, personId, at }: Record<keyof SignIn, Parameter>): Sql =>
+const signInRow = ({ clientId, personId, at }: Record<keyof SignIn, Parameter>): Sql =>
   sql`(SELECT ${clientId}::text AS client_id, ${personId}::uuid AS person_id, ${at}::timestamptz AS at)`;
 
 const recordLater = makeRun<SignIn>("access.recordSignIn")`
-  WITH ${(values) => recordSignInsFrom(sql`${given(values)} AS given`)} SELECT`;
+  WITH ${(values) => recordSignInsFrom(sql`${signInRow(values)} AS given`)} SELECT`;
 
 const recordFirst = makeRun<SignIn>("access.recordFirstSignIn")`
-  WITH sign_in_of_month AS (${(values) => insertFrom(given(values))} ON CONFLICT DO NOTHING ${returned}),
+  WITH sign_in_of_month AS (${(values) => insertFrom(signInRow(values))} ON CONFLICT DO NOTHING ${returned}),
   seats_counted AS (${countSignInsFrom(ofMonth)})
   SELECT FROM sign_in_of_month`;
 

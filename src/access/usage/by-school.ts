@@ -31,15 +31,15 @@ export function makeListBySchool<Counts extends object, Params extends object>(
   name: string,
   { of, counts, from }: Counted<Counts, Params>,
 ) {
-  type Asked = Params & BySchoolFilter;
-  const list = makeFind<Counts & Pair, Asked & Partial<SchoolPosition>>((params) => {
+  type Query = Params & BySchoolFilter;
+  const list = makeFind<Counts & Pair, Query & Partial<SchoolPosition>>((params) => {
     const filter = params as Parameters<BySchoolFilter & SchoolPosition>;
-    const asked = params as Parameters<Params>;
+    const own = params as Parameters<Params>;
     return sql`
   SELECT counted.*, ${app.name} AS "appName", ${s.name} AS "schoolName", ${s.sortKey} AS place
   FROM (
-    SELECT ${of.clientId} AS "clientId", ${of.schoolId} AS "schoolId", ${fields<Counts>(counts(asked))}
-    ${from(asked)} AND (${filter.clientId}::text IS NULL OR ${of.clientId} = ${filter.clientId})
+    SELECT ${of.clientId} AS "clientId", ${of.schoolId} AS "schoolId", ${fields<Counts>(counts(own))}
+    ${from(own)} AND (${filter.clientId}::text IS NULL OR ${of.clientId} = ${filter.clientId})
       AND (${filter.schoolId}::uuid IS NULL OR ${of.schoolId} = ${filter.schoolId})
       AND (${filter.amongSchools}::uuid[] IS NULL OR ${of.schoolId} = ANY (${filter.amongSchools})
         OR ${of.clientId} = ANY (${filter.amongApps}::text[]))
@@ -49,8 +49,8 @@ export function makeListBySchool<Counts extends object, Params extends object>(
     OR (${s.sortKey}, ${s.id}, ${app.clientId}) > (${filter.place}, ${filter.lastSchool}::uuid, ${filter.lastApp}::text)
   ORDER BY ${s.sortKey}, ${s.id}, ${app.clientId} LIMIT ${filter.limit}`;
   }, name);
-  return (db: Queryable, { after, ...given }: Asked & { after: SchoolPosition | undefined }) =>
-    list(db, { ...given, ...after } as unknown as Asked & Partial<SchoolPosition>);
+  return (db: Queryable, { after, ...given }: Query & { after: SchoolPosition | undefined }) =>
+    list(db, { ...given, ...after } as unknown as Query & Partial<SchoolPosition>);
 }
 
 /** SQL: the first moment of the month of a time, in UTC. */

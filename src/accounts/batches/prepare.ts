@@ -53,9 +53,9 @@ export function makeCredentialJob(deps: Deps): WorkerJob {
 
 async function prepareSome(deps: Deps, signal: AbortSignal): Promise<boolean> {
   const { db, clock } = deps;
-  const [taken] = await takeBatch(db.pool, { now: clock() });
-  if (taken === undefined) return false;
-  const batch = await db.prisma.credentialBatch.findUnique({ where: { id: taken.id }, omit: { encrypted: true } });
+  const [due] = await takeBatch(db.pool, { now: clock() });
+  if (due === undefined) return false;
+  const batch = await db.prisma.credentialBatch.findUnique({ where: { id: due.id }, omit: { encrypted: true } });
   if (batch === null) return true;
   const isUnprepared = { batchId: batch.id, encrypted: null };
   const people = await db.prisma.credentialBatchPerson.findMany({ where: isUnprepared, take: atOnce });

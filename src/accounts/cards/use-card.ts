@@ -88,8 +88,8 @@ const selectFound = (of: Sql, { now, taken }: { now: Value; taken: Sql }): Sql =
 const makeFind = <Params extends object>(name: string, condition: (params: Parameters<Params>) => Sql) =>
   makeFindWithBuckets<FoundRow, Params & { now: Date }>((params, count) => {
     const { steps, count: taken } = takeSteps(params, count);
-    const found = selectFound(condition(params), { now: params.now, taken });
-    return sql`${count === 0 ? empty : sql`WITH ${join(steps)}`} ${found}`;
+    const select = selectFound(condition(params), { now: params.now, taken });
+    return sql`${count === 0 ? empty : sql`WITH ${join(steps)}`} ${select}`;
   }, name);
 
 const findByToken = makeFind<{ tokenHash: Buffer }>(

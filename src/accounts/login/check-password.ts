@@ -6,7 +6,7 @@ import { fields, makeFindOne, pick, sql, table } from "../../platform/database/s
 import { secondsUntil } from "../../platform/database/token-bucket.ts";
 import { makeBoundedByKey } from "./bounded.ts";
 import { hashAside } from "./hash-aside.ts";
-import { chooseLimits, giveLimitsBack, type Limits, recordSuccess, type Taken, takeLimits } from "./limits.ts";
+import { chooseLimits, giveLimitsBack, type Limits, recordSuccess, type TakenLimits, takeLimits } from "./limits.ts";
 import { mayUsePasskey, type PasskeyRule, passkeyRuleOf } from "../passkey-rule.ts";
 import { mayUsePassword } from "./local-passwords.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
@@ -80,16 +80,16 @@ export function makeCheckPassword(deps: {
       device: makeKey("device", device ?? ""),
       address: makeKey("address", countedAddress(attempt.address)),
     };
-    const found = await findCredential(db, {
+    const facts = await findCredential(db, {
       username,
       device: devices.device,
       now: attempt.now,
       hasPasskeys: attempt.hasPasskeys === true,
     });
-    const limits = chooseLimits({ username, address: attempt.address, device, ...found }, makeKey);
+    const limits = chooseLimits({ username, address: attempt.address, device, ...facts }, makeKey);
     const wrongKey = makeKey("wrong password", username);
     const result = await oneByOne(limits.origin.key.toString("hex"), () =>
-      limited(attempt, { ...found, devices, wrongKey }, limits),
+      limited(attempt, { ...facts, devices, wrongKey }, limits),
     );
     return result === "full" ? busy(attempt) : result;
   };
@@ -101,31 +101,32 @@ export function makeCheckPassword(deps: {
 
   async function limited(
     attempt: Attempt,
-    found: Found & { devices: Devices; wrongKey: Buffer },
+    facts: CredentialFacts & { devices: Devices; wrongKey: Buffer },
     limits: Limits,
   ): Promise<PasswordCheck> {
     const { password, now } = attempt;
-    const { credential, personId, wrongKey } = found;
-    const taken = await takeLimits(db.pool, limits, now);
-    if (taken instanceof Date) return slowed(taken, now);
+    const { credential, personId, wrongKey } = facts;
+    const takenLimits = await takeLimits(db.pool, limits, now);
+    if (takenLimits instanceof Date) return slowed(takenLimits, now);
 
     const isRight = await queue.run(
       () => isPasswordOf(credential?.passwordHash ?? unmatchable, password.slice(0, longestPassword), hashAside),
       longestWaitOf(attempt),
     );
     if (isRight === "full") {
-      await giveLimitsBack(db.pool, taken);
+      await giveLimitsBack(db.pool, takenLimits);
       return busy(attempt);
     }
     const owner = isRight && password.length <= longestPassword ? credential : null;
     const maySignIn = owner?.isAllowed === true;
     const isHeld =
-      taken.heldUntil !== null && !(maySignIn && (await isAddressOf(db.pool, owner.personId, found.devices.address)));
-    if (maySignIn && !isHeld) return signedIn(attempt, owner, { taken, devices: found.devices });
+      takenLimits.heldUntil !== null &&
+      !(maySignIn && (await isAddressOf(db.pool, owner.personId, facts.devices.address)));
+    if (maySignIn && !isHeld) return signedIn(attempt, owner, { taken: takenLimits, devices: facts.devices });
     // Not counted: while tries are held up, a right password must take as long as a wrong one.
-    if (taken.heldUntil !== null) return slowed(taken.heldUntil, now);
+    if (takenLimits.heldUntil !== null) return slowed(takenLimits.heldUntil, now);
     if (owner !== null) {
-      await giveLimitsBack(db.pool, taken);
+      await giveLimitsBack(db.pool, takenLimits);
       return { kind: "not_used", homeSchoolId: owner.homeSchoolId };
     }
     await recordWrongPassword(db.pool, { key: wrongKey, personId, now });
@@ -135,7 +136,7 @@ export function makeCheckPassword(deps: {
   async function signedIn(
     attempt: Attempt,
     { personId, generation, mustChange, homeSchoolId, hasFactor, passkeyRule }: Credential,
-    { taken, devices }: { taken: Taken; devices: Devices },
+    { taken, devices }: { taken: TakenLimits; devices: Devices },
   ): Promise<PasswordCheck> {
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
     const seen = [makeKey("device", device), devices.address];
@@ -165,13 +166,20 @@ type Credential = {
   /** Null if no passkey is to be offered. */
   passkeyRule: PasskeyRule | null;
 };
-type Found = { personId: PersonId | null; credential: Credential | null; isOwnDevice: boolean; isKnownDevice: boolean };
+type CredentialFacts = {
+  personId: PersonId | null;
+  credential: Credential | null;
+  isOwnDevice: boolean;
+  isKnownDevice: boolean;
+};
 
 function isDevice(device: string | null): device is string {
   return device !== null && /^[A-Za-z0-9_-]{22}$/.test(device);
 }
 
-type FoundRow = Omit<Found, "credential" | "personId"> & { [Field in keyof Credential]: Credential[Field] | null };
+type FoundRow = Omit<CredentialFacts, "credential" | "personId"> & {
+  [Field in keyof Credential]: Credential[Field] | null;
+};
 
 const credential = table("credential");
 const person = table("person");
@@ -179,7 +187,7 @@ const known = table("signInPlace", "known");
 const factor = table("secondFactor", "factor");
 
 // One row whether or not the user name exists, so that both take the same time.
-const findByUsername = makeFindOne<FoundRow, Omit<Asked, "username"> & { username: string | null }>(
+const findByUsername = makeFindOne<FoundRow, Omit<CredentialQuery, "username"> & { username: string | null }>(
   ({ username, device, now, hasPasskeys }) => sql`
     SELECT ${fields<FoundRow>({
       ...pick(credential, "personId", "passwordHash", "generation", "mustChange"),
@@ -198,9 +206,9 @@ const findByUsername = makeFindOne<FoundRow, Omit<Asked, "username"> & { usernam
   "find-credential",
 );
 
-type Asked = { username: string; device: Buffer; now: Date; hasPasskeys: boolean };
+type CredentialQuery = { username: string; device: Buffer; now: Date; hasPasskeys: boolean };
 
-async function findCredential(db: Db, { username, ...rest }: Asked): Promise<Found> {
+async function findCredential(db: Db, { username, ...rest }: CredentialQuery): Promise<CredentialFacts> {
   // PostgreSQL accepts no NUL character, and no user name has one.
   const params = { username: username.includes("\0") ? null : username, ...rest };
   const { isOwnDevice, isKnownDevice, ...found } = await findByUsername(db.pool, params);

@@ -75,10 +75,14 @@ export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
 }
 
 /** With `heldUntil` the address or account is over its limit, and only a person known at the address gets in. */
-export type Taken = { buckets: Bucket[]; limits: [origin: RateLimit, account?: RateLimit]; heldUntil: Date | null };
+export type TakenLimits = {
+  buckets: Bucket[];
+  limits: [origin: RateLimit, account?: RateLimit];
+  heldUntil: Date | null;
+};
 
 /** Returns a date if the password must not be checked before then. */
-export async function takeLimits(db: Queryable, { origin, shared }: Limits, now: Date): Promise<Taken | Date> {
+export async function takeLimits(db: Queryable, { origin, shared }: Limits, now: Date): Promise<TakenLimits | Date> {
   if (shared === null) return (await takeTry(db, origin, now)) ?? { buckets: [], limits: [origin], heldUntil: null };
   const { buckets, account, heldUp } = shared;
   const keys = { accountKey: account.key, originKey: origin.key, personId: origin.personId };
@@ -119,7 +123,7 @@ async function takeHeldUp(
   taken: Bucket[],
   heldUntil: Date,
   now: Date,
-): Promise<Taken | Date> {
+): Promise<TakenLimits | Date> {
   const buckets = taken.length > 0 ? taken : [heldUp.bucket];
   if (taken.length === 0 && (await takeToken(db, heldUp.bucket, now)) !== null) return heldUntil;
   if ((await takeTry(db, heldUp.origin, now)) === null) return { buckets, limits: [heldUp.origin], heldUntil };
@@ -127,7 +131,7 @@ async function takeHeldUp(
   return heldUntil;
 }
 
-export async function giveLimitsBack(db: Queryable, { buckets, limits }: Taken): Promise<void> {
+export async function giveLimitsBack(db: Queryable, { buckets, limits }: TakenLimits): Promise<void> {
   await giveTokensBack(db, buckets);
   for (const limit of limits) if (limit) await giveTryBack(db, limit);
 }
@@ -152,7 +156,7 @@ const succeed = makeFindWithBuckets<Record<string, never>, SuccessParameters>((p
 }, "sign-in-succeed");
 
 /** Gives back what a successful try took, forgets failed ones and, unless the sign-in was ended, remembers devices. */
-export async function recordSuccess(db: Queryable, { buckets, limits }: Taken, success: Success): Promise<void> {
+export async function recordSuccess(db: Queryable, { buckets, limits }: TakenLimits, success: Success): Promise<void> {
   const [origin, account] = limits;
   await succeed(db, buckets, { ...success, originKey: origin.key, accountKey: account?.key ?? null });
 }

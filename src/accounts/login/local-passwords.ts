@@ -20,10 +20,10 @@ const person = table("person");
 export const mayUsePasswordOf = (personId: Value, now: Value): Sql =>
   sql`(SELECT ${mayUsePassword(person, now)} FROM ${person} WHERE ${person.id} = ${personId})`;
 
-type Asked = { personId: PersonId; now: Date };
+type PersonAt = { personId: PersonId; now: Date };
 
-const selectMay = makeFindOne<{ mayUse: boolean | null }, Asked>("find-may-use-password")`
+const selectMay = makeFindOne<{ mayUse: boolean | null }, PersonAt>("find-may-use-password")`
   SELECT ${({ personId, now }) => mayUsePasswordOf(personId, now)} AS "mayUse"`;
 
-export const findMayUsePassword = async (db: Queryable, person: Asked): Promise<boolean> =>
+export const findMayUsePassword = async (db: Queryable, person: PersonAt): Promise<boolean> =>
   (await selectMay(db, person)).mayUse === true;

@@ -120,8 +120,8 @@ async function signInWith(
   { response, challenge, places, now, requestId }: Checked,
 ): Promise<PasskeySignIn> {
   const { id, personId, generation, homeSchoolId, isAllowed, rule, counter: before } = passkey;
-  const asked = { answer: response, challenge, requireUserVerification: true, requestId };
-  const verified = await verifyAnswer(deps, passkey, asked);
+  const request = { answer: response, challenge, requireUserVerification: true, requestId };
+  const verified = await verifyAnswer(deps, passkey, request);
   if (verified === null || response.response.userHandle !== userHandleOf(deps, personId).toString("base64url"))
     return { kind: "passkey_refused" };
   const { newCounter: counter, credentialDeviceType } = verified;

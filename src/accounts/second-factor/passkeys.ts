@@ -181,8 +181,8 @@ export async function readNewPasskey(
   );
   if (!verified?.verified) return null;
   const { id, publicKey, counter, transports } = verified.registrationInfo.credential;
-  const taken = await deps.db.prisma.secondFactor.count({ where: { credentialId: id } });
-  return taken > 0 ? null : { credentialId: id, publicKey, counter, transports: knownOf(transports) };
+  const registered = await deps.db.prisma.secondFactor.count({ where: { credentialId: id } });
+  return registered > 0 ? null : { credentialId: id, publicKey, counter, transports: knownOf(transports) };
 }
 
 const knownTransports = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];

@@ -14,7 +14,12 @@ import type { DropAddress, SourceSettings } from "../sources/source.ts";
 import { fingerprintOf, makeHostKey, openDropServer, type DropDoor, type DropServer } from "./server.ts";
 
 type Deps = { db: PrismaDb; runs: Pick<RosterRuns, "arrive">; clock: Clock; log: Log };
-type Place = { host: string; port: number; /** Makes the host key. */ secret: Buffer; waitMs?: number | undefined };
+type ListenOptions = {
+  host: string;
+  port: number;
+  /** Makes the host key. */ secret: Buffer;
+  waitMs?: number | undefined;
+};
 
 const mostBytes = 64 * 2 ** 20;
 const failedSignIns = { capacity: 20, refillSeconds: 600 };
@@ -29,7 +34,7 @@ export const describeRosterDrop = ({ issuerUrl, sftpPort, sftpAddress }: Service
 });
 
 /** Takes files for connections of the kind SFTP; the user name is the id of the connection. */
-export async function openRosterDrop(deps: Deps, { waitMs = 5000, ...place }: Place): Promise<DropServer> {
+export async function openRosterDrop(deps: Deps, { waitMs = 5000, ...place }: ListenOptions): Promise<DropServer> {
   const { db, runs, clock, log } = deps;
   const triesOf = (address: string) => ({
     key: hmac(place.secret).update(`sign-in ${address}`).digest(),

@@ -94,11 +94,11 @@ type ReadOne<Name extends "classes" | "enrollments"> = (one: Entry, known: Known
 /** 1.1 has one role for all organisations of a user, 1.2 a role for each. */
 function readUser(user: Entry, version: Version, known: Known) {
   const sourcedId = text(user["sourcedId"]);
-  const given =
+  const entries =
     version === "1.1"
       ? listOf(user["orgs"]).map((org) => ({ role: user["role"], org, roleType: "primary" }))
       : listOf(user["roles"]).map((role) => role as Entry);
-  const roles = given
+  const roles = entries
     .filter(({ org }) => known.has(idOf(org)))
     .map(({ role, org, roleType }, at) => ({
       sourcedId: `${sourcedId}-${at}`,

@@ -167,9 +167,9 @@ const tooSlow = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND
 
 export function toSourceError(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof SourceError || !(error instanceof Error)) return error;
-  const given: unknown = (error as NodeJS.ErrnoException).code;
+  const ownCode: unknown = (error as NodeJS.ErrnoException).code;
   // The code of a DOMException, as signals throw, is a number.
-  const code = typeof given === "string" ? given : error.name;
+  const code = typeof ownCode === "string" ? ownCode : error.name;
   if (signal.aborted || tooSlow.has(code)) return new SourceError("TOO_SLOW", code, { cause: error });
   if (isRefusedTarget(error)) return new SourceError("ADDRESS_REFUSED", error.message, { cause: error });
   if (["ENOSPC", "EACCES", "EROFS"].includes(code)) return error;

@@ -36,16 +36,16 @@ export const schulconnex: RosterSource = {
       const names = [organisation?.kennung, organisation?.id].filter((name) => typeof name === "string");
       return findNamedSchool(names, schools, sourceSchool);
     };
-    let [people, kept] = [0, 0];
+    let [people, written] = [0, 0];
     await file.write("[");
     for await (const records of walk(tools, new URL(address), getToken)) {
       const texts = records.flatMap((one) => keepOurs(one, find) ?? []).map((one) => JSON.stringify(one));
       people += records.length;
-      if (texts.length > 0) await file.write(`${kept > 0 ? ",\n" : "\n"}${texts.join(",\n")}`);
-      kept += texts.length;
+      if (texts.length > 0) await file.write(`${written > 0 ? ",\n" : "\n"}${texts.join(",\n")}`);
+      written += texts.length;
     }
     await file.end("\n]\n");
-    if (kept === 0)
+    if (written === 0)
       throw new SourceError(people === 0 ? "EMPTY" : "OTHER_SCHOOL", `${people} people, none of them here`);
     return { path: file.path, fileName: "personen-info.json", format: "SCHULCONNEX" };
   },

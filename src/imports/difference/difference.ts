@@ -41,16 +41,16 @@ async function keepStaff(tx: Transaction, { importId, appliedBy, schools, now }:
   const removedStaff = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
   const personIds = removedStaff.map(({ id }) => id);
   if (personIds.length === 0) return;
-  const kept = new Set<PersonId>();
+  const stayingIds = new Set<PersonId>();
   const { actorId } = await tx.prisma.import.findUniqueOrThrow({ where: { id: importId }, select: { actorId: true } });
   for (const actor of new Set([actorId, appliedBy ?? null])) {
     const mine = await findRolesOfActor(tx, actor, { schools, now });
     if (mine === null) continue;
-    for (const id of await listHigherHolders(tx, { personIds, mine, now })) kept.add(id);
+    for (const id of await listHigherHolders(tx, { personIds, mine, now })) stayingIds.add(id);
   }
-  const removed = personIds.filter((id) => !kept.has(id));
-  for (const id of await listLastOperators(tx, removed)) kept.add(id);
-  if (kept.size > 0) await run(tx, keep, { ids: [...kept] });
+  const removed = personIds.filter((id) => !stayingIds.has(id));
+  for (const id of await listLastOperators(tx, removed)) stayingIds.add(id);
+  if (stayingIds.size > 0) await run(tx, keep, { ids: [...stayingIds] });
 }
 
 /**

@@ -24,7 +24,7 @@ const beginsAlike = (place: 1 | 4) =>
 export const isRenamed = sql`(${planned.change} IN ('changed', 'restored') AND ${p.firstFull} IS NOT NULL
   AND NOT ${words(planned.sortKey)} && ${words(p.sortKey)} AND NOT ${beginsAlike(1)} AND NOT ${beginsAlike(4)})`;
 
-type Found = {
+type HoldFacts = {
   renamed: number;
   matched: number;
   classes: number;
@@ -40,7 +40,7 @@ const namesWhere = (where: Sql) =>
   sql`(SELECT coalesce(array_agg(name ORDER BY natural_key, name), '{}') FROM losing WHERE ${where})`;
 
 /** Pupils stay in a class that is carried over; those who move together into one other class move up. */
-const findUnusual = makeFindOne<Found, Pick<SchoolPart, "importId" | "schoolId">>()`
+const findUnusual = makeFindOne<HoldFacts, Pick<SchoolPart, "importId" | "schoolId">>()`
   WITH pupils AS (
     SELECT ${m.groupId}, ${m.personId}, ${plannedMembership.change} IS DISTINCT FROM 'removed'
       AND ${plannedGroup.change} IS DISTINCT FROM 'removed'

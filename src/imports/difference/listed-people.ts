@@ -38,9 +38,13 @@ export type PersonOfImport = {
 const names = table("person", "names");
 type Names = Pick<typeof names, "firstFull" | "firstCall" | "last">;
 
-const nameOf = ({ firstFull, firstCall, last }: Names) => sql`CASE WHEN ${firstFull} IS NOT NULL
+const listedName = ({ firstFull, firstCall, last }: Names) => sql`CASE WHEN ${firstFull} IS NOT NULL
   THEN json_build_object('firstFull', ${firstFull}, 'firstCall', ${firstCall}, 'last', ${last}) END`;
-const stateOf = (name: Names, role: Sql, side: Sql) => sql`json_build_object('name', ${nameOf(name)}, 'role', ${role},
+const stateOf = (
+  name: Names,
+  role: Sql,
+  side: Sql,
+) => sql`json_build_object('name', ${listedName(name)}, 'role', ${role},
   'classes', coalesce(${side}.classes, '{}'), 'groups', coalesce(${side}.groups, '{}'))`;
 
 const isThere = sql`(${p.status} = 'ACTIVE')`;

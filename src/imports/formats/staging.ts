@@ -28,11 +28,11 @@ type StagedPerson = {
   silentSchools?: ReadonlySet<SchoolId>;
   isDeleted: boolean;
 };
-type Place = "importId" | "row" | "line" | "column" | "personColumn" | "groupColumn";
+type PositionColumn = "importId" | "row" | "line" | "column" | "personColumn" | "groupColumn";
 /** The role SKIPPED: a parent or guardian, or somebody at no school. */
-type StagedRole = Omit<Prisma.StagedRoleModel, Place>;
-export type StagedGroup = Omit<Prisma.StagedGroupModel, Place | "sortKey" | "name"> & { name: string };
-type StagedMembership = Omit<Prisma.StagedMembershipModel, Place>;
+type StagedRole = Omit<Prisma.StagedRoleModel, PositionColumn>;
+export type StagedGroup = Omit<Prisma.StagedGroupModel, PositionColumn | "sortKey" | "name"> & { name: string };
+type StagedMembership = Omit<Prisma.StagedMembershipModel, PositionColumn>;
 
 type RecordPosition = { line: number; column: number; record?: number };
 

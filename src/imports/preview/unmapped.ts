@@ -16,7 +16,7 @@ import { isReasonHeading } from "../formats/plain.ts";
 import { foldWord } from "../formats/words.ts";
 import { checkQueue, isSmallFile, joinQueue } from "../state/queue.ts";
 import { readHead } from "../read/table.ts";
-import type { Reading, SourceFile } from "../read/source.ts";
+import type { TableEncoding, SourceFile } from "../read/source.ts";
 import { findEncoding, type Encoding, type FoundEncoding, type PossibleEncoding } from "../read/text.ts";
 import type { ImportId } from "../state/record.ts";
 import { checkEvent, sendEvent, tryEvent, type ImportState } from "../state/states.ts";
@@ -61,7 +61,7 @@ export async function getUpload({ prisma }: RecordStore, id: ImportId): Promise<
   return upload as unknown as Upload;
 }
 
-export type NewColumns = Mapping & Reading & { sheet?: string | undefined };
+export type NewColumns = Mapping & TableEncoding & { sheet?: string | undefined };
 
 /**
  * Begins to read the import with its columns; with another sheet, encoding or separator it is looked at again instead.
@@ -148,7 +148,7 @@ export type TablePlan = {
   titles: readonly string[];
 };
 
-type Asked = AskedScope & {
+type PlanOptions = AskedScope & {
   schoolId?: SchoolId | undefined;
   columns?: Mapping | undefined;
   choosesColumns?: boolean | undefined;
@@ -158,7 +158,7 @@ type Asked = AskedScope & {
 export async function planTable(
   db: RecordStore,
   file: SourceFile,
-  { schoolId, mode, people, columns, choosesColumns = false }: Asked,
+  { schoolId, mode, people, columns, choosesColumns = false }: PlanOptions,
 ): Promise<TablePlan | undefined> {
   const detected: FoundEncoding = file.encoding ? { encoding: file.encoding, possible: [] } : await findEncoding(file);
   const isReadable = detected.possible.length === 0 && !choosesColumns;

@@ -9,15 +9,15 @@ import { AppError } from "../../platform/errors.ts";
 import { openParts } from "./zip.ts";
 
 /** How the bytes of a table are read where somebody chose it; otherwise it is found. */
-export type Reading = { encoding?: Encoding | undefined; separator?: Separator | undefined };
+export type TableEncoding = { encoding?: Encoding | undefined; separator?: Separator | undefined };
 
-export type SourceFile = Reading & { name: string; size: number; open(): Promise<Readable> };
+export type SourceFile = TableEncoding & { name: string; size: number; open(): Promise<Readable> };
 
 /** Errors: those of `findKind`. */
 export async function openSourceFile(
   path: string,
   name = basename(path),
-  { encoding, separator }: Reading = {},
+  { encoding, separator }: TableEncoding = {},
 ): Promise<SourceFile & { kind: FileKind }> {
   const { size } = await stat(path);
   return {

@@ -103,11 +103,16 @@ function readReference(text: string): { column: number; row: number } {
   return { column, row };
 }
 
-type Reading = { countsFrom1904: boolean; strings: readonly string[]; formats: readonly string[] };
+type WorkbookParts = { countsFrom1904: boolean; strings: readonly string[]; formats: readonly string[] };
 type Rows = { row(number: number, cells: readonly string[]): void; next(): Promise<void> };
 
 /** The references of rows and cells may be left out (ECMA-376 part 1, 18.3.1.4 and 18.3.1.73). */
-async function readRows(workbook: Workbook, part: string, reading: Reading, { row: onRow, next }: Rows): Promise<void> {
+async function readRows(
+  workbook: Workbook,
+  part: string,
+  reading: WorkbookParts,
+  { row: onRow, next }: Rows,
+): Promise<void> {
   const merged = await listMerged(workbook, part);
   const open = new Map<number, Area & { text: string }>();
   let before = 0;
@@ -188,7 +193,7 @@ type Cell = { attributes: Attributes; value: string; text: string; hasValue: boo
 /** Stands for a formula that the writing program did not calculate. */
 const notCalculated = "#CALC!";
 
-function readCell({ attributes, value, text, hasValue, hasFormula }: Cell, reading: Reading): string {
+function readCell({ attributes, value, text, hasValue, hasFormula }: Cell, reading: WorkbookParts): string {
   const { t: type = "n", s: style = "0" } = attributes;
   if (type === "inlineStr") return unescapeText(text);
   if (type === "str") return unescapeText(value);

@@ -1,6 +1,6 @@
 import { withPrismaTransaction, type PrismaDb } from "../../platform/database/db.ts";
 import { run, sql, statement, table, update } from "../../platform/database/sql.ts";
-import { openSourceFile, type Reading, type SourceFile } from "../read/source.ts";
+import { openSourceFile, type TableEncoding, type SourceFile } from "../read/source.ts";
 import { detachText, readText } from "../read/text.ts";
 import { openArchive } from "../read/zip.ts";
 import type { ImportId } from "../state/record.ts";
@@ -25,7 +25,7 @@ const setTexts = statement<{ importId: string; rows: readonly number[]; texts: r
 export async function keepFaultLines(
   db: PrismaDb,
   importId: ImportId,
-  { path, fileName, encoding }: { path: string; fileName?: string | undefined } & Pick<Reading, "encoding">,
+  { path, fileName, encoding }: { path: string; fileName?: string | undefined } & Pick<TableEncoding, "encoding">,
 ): Promise<void> {
   const source = await openSourceFile(path, fileName, { encoding });
   const archive = source.kind === "zip" ? await openArchive(path) : undefined;

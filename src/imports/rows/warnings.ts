@@ -33,7 +33,7 @@ const daysSince1900 = "^[34]\\d{4}$";
 /** A character that was replaced, or UTF-8 that a program took for Windows-1252, such as `MÃ¼ller`. */
 const lost = "[?\ufffd]|[ÃÅÄ][\u00a1-\u00bf„–Ÿœžš‚ˆ]|â€";
 
-const nameOf = sql`(${p.firstFull} || ' ' || ${p.last})`;
+const printedName = sql`(${p.firstFull} || ' ' || ${p.last})`;
 const isHere = (importId: Part) => sql`${p.importId} = ${importId} AND NOT ${p.isDeleted}
   AND ${p.schoolId} IS NOT DISTINCT FROM ${p.homeSchoolId} AND ${p.firstFull} IS NOT NULL`;
 const isGroup = (importId: Part) => sql`${g.importId} = ${importId} AND NOT ${g.isDeleted} AND ${g.name} IS NOT NULL`;
@@ -57,7 +57,7 @@ const makeSearches = ({ importId, listsClasses }: { importId: Part; listsClasses
   {
     kind: "CLASS_MISSING",
     of: "person",
-    row: sql`${p.line}, ${nameOf} AS name, NULL AS detail`,
+    row: sql`${p.line}, ${printedName} AS name, NULL AS detail`,
     from: sql`${p} WHERE ${isHere(importId)} AND ${listsClasses} AND ${p.role} = 'STUDENT'
       AND EXISTS (SELECT FROM ${g} WHERE ${isGroup(importId)} AND ${isClass})
       AND NOT EXISTS (SELECT FROM ${ofPerson(importId)}
@@ -71,7 +71,7 @@ const makeSearches = ({ importId, listsClasses }: { importId: Part; listsClasses
     from: sql`(
       SELECT member.line, member.name, member.detail,
         count(*) OVER (PARTITION BY member.group_id, lower(member.name)) AS many
-      FROM (SELECT DISTINCT ${p.line}, ${p.sourceId}, ${nameOf} AS name, ${g.name} AS detail, ${g.sourceId} AS group_id
+      FROM (SELECT DISTINCT ${p.line}, ${p.sourceId}, ${printedName} AS name, ${g.name} AS detail, ${g.sourceId} AS group_id
         FROM ${ofPerson(importId)} JOIN ${p} ON ${isHere(importId)} AND ${p.sourceId} = ${m.personSourceId}
         WHERE ${m.importId} = ${importId} AND NOT ${m.isDeleted}) AS member) AS twins
     WHERE twins.many > 1`,
@@ -105,7 +105,7 @@ const makeSearches = ({ importId, listsClasses }: { importId: Part; listsClasses
   {
     kind: "DATE_IN_PLACE",
     of: "person",
-    row: sql`${p.line}, ${nameOf} AS name, ${p.sourceId} AS detail`,
+    row: sql`${p.line}, ${printedName} AS name, ${p.sourceId} AS detail`,
     from: sql`${p} WHERE ${isHere(importId)} AND ${p.sourceId} ~* ${literal(date)}`,
   },
   {
@@ -118,7 +118,7 @@ const makeSearches = ({ importId, listsClasses }: { importId: Part; listsClasses
   {
     kind: "CHARACTERS_LOST",
     of: "person",
-    row: sql`${p.line}, ${nameOf} AS name, NULL AS detail`,
+    row: sql`${p.line}, ${printedName} AS name, NULL AS detail`,
     from: sql`${p} WHERE ${isHere(importId)}
       AND concat(${p.firstFull}, ${p.firstCall}, ${p.last}) ~ ${literal(lost)}`,
   },

@@ -141,7 +141,7 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
   let ticking: Promise<void> | undefined;
   const wakeUp = makeWakeUp();
 
-  async function look(): Promise<void> {
+  async function startNext(): Promise<void> {
     const turns = [...runs];
     const importIds = turns.map(([id]) => id);
     const seen = new Set((await findSeen(db.pool, { importIds })).map(({ id }) => id));
@@ -161,7 +161,7 @@ export function makeTurns({ db, atOnce, connections }: TurnOptions) {
 
   async function poll(): Promise<void> {
     while (runs.size > 0) {
-      await look().catch(() => undefined);
+      await startNext().catch(() => undefined);
       await wakeUp.wait(everySeconds);
     }
     ticking = undefined;

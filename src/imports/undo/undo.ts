@@ -118,12 +118,12 @@ export async function confirmUndo(
   id: ImportId,
   { confirmed, now }: { confirmed: number | undefined; now: Date },
 ): Promise<KeptCounts> {
-  const kept = new Map<SchoolId, number>();
+  const keptCounts = new Map<SchoolId, number>();
   for (const school of await listUndoable(storeOf(db), id, now))
-    kept.set(school.schoolId, sumKept(await withPlan(db, school, (tx) => countUndo(tx, {}))));
-  const sum = [...kept.values()].reduce((all, count) => all + count, 0);
+    keptCounts.set(school.schoolId, sumKept(await withPlan(db, school, (tx) => countUndo(tx, {}))));
+  const sum = [...keptCounts.values()].reduce((all, count) => all + count, 0);
   if (sum !== (confirmed ?? 0)) throw notConfirmed();
-  return kept;
+  return keptCounts;
 }
 
 const sumKept = ({ kept }: UndoCounts): number => kept.people + kept.groups;

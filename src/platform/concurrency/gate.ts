@@ -46,7 +46,7 @@ export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyRe
   const start = (name: string, client: Client): Leave => {
     client.running += 1;
     total.running += 1;
-    return once(() => {
+    return onlyOnce(() => {
       client.running -= 1;
       total.running -= 1;
       forgetIdle(name, client);
@@ -61,7 +61,7 @@ export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyRe
       if (total.open >= limits.open) throw overloaded();
       client.open += 1;
       total.open += 1;
-      return once(() => {
+      return onlyOnce(() => {
         client.open -= 1;
         total.open -= 1;
         forgetIdle(name, client);
@@ -97,7 +97,7 @@ export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyRe
   };
 }
 
-function once(leave: Leave): Leave {
+function onlyOnce(leave: Leave): Leave {
   let left = false;
   return () => {
     if (left) return;

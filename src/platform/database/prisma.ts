@@ -115,11 +115,11 @@ export type SharedReads = Map<string, Promise<unknown>>;
 /** The reads of the page being rendered; null in transactions. */
 export const sharedReads = new AsyncLocalStorage<SharedReads | null>();
 
-type Asked = { model?: string | undefined; operation: string; args: unknown };
+type PrismaCall = { model?: string | undefined; operation: string; args: unknown };
 
 const isRead = /^(find|count|aggregate|groupBy)/;
 
-function readOnce(params: Asked, run: () => Promise<unknown>): Promise<unknown> {
+function readOnce(params: PrismaCall, run: () => Promise<unknown>): Promise<unknown> {
   const shared = sharedReads.getStore();
   if (!shared || !isRead.test(params.operation)) return run();
   const key = JSON.stringify(params, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));

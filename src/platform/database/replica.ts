@@ -33,7 +33,7 @@ const replicaPosition = `SELECT pg_wal_lsn_diff(
 export function makeReplicaReads({ replica, primary, maxAgeSeconds }: Options): ReplicaReads {
   const notes = makePositionNotes(maxAgeSeconds);
   const measured = new WeakMap<pg.ClientBase, { atMs: number; ageMs: () => number }>();
-  const taken = { replica: 0, primary: 0 };
+  const readsBy = { replica: 0, primary: 0 };
   let isRead = false;
   let ageOfLast = () => Infinity;
 
@@ -62,7 +62,7 @@ export function makeReplicaReads({ replica, primary, maxAgeSeconds }: Options): 
     return null;
   }
 
-  const look = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     const late = setTimeout(() => (isRead = false), answerMs).unref();
     try {
       const client = await takeFresh();
@@ -78,19 +78,19 @@ export function makeReplicaReads({ replica, primary, maxAgeSeconds }: Options): 
   };
   const closing = new AbortController();
   // The primary's position is noted first: without one every replica is too old.
-  const watching = [note, look].map((step) => repeat(step, closing.signal));
+  const watching = [note, probe].map((step) => repeat(step, closing.signal));
   return {
     async take() {
       const client = isRead ? await takeFresh() : null;
       if (client !== null) {
-        taken.replica += 1;
+        readsBy.replica += 1;
         return { client, canceller: replica.canceller };
       }
-      taken.primary += 1;
+      readsBy.primary += 1;
       return { client: await primary.pool.connect(), canceller: primary.canceller };
     },
     ageSeconds: () => ageOfLast() / 1000,
-    taken,
+    taken: readsBy,
     async close() {
       closing.abort();
       await Promise.all(watching);

@@ -93,9 +93,9 @@ export function insert<Name extends TableName>(name: Name, row: NewRow<Name>, so
 }
 
 function insertColumns(name: string, columns: Readonly<Record<string, string>>, row: object, source?: Sql): Sql {
-  const given = givenOf(row);
-  const names = raw(given.map(([field]) => columns[field]!).join(", "));
-  const values = join(given.map(([, value]) => toValue(value)));
+  const entries = definedEntries(row);
+  const names = raw(entries.map(([field]) => columns[field]!).join(", "));
+  const values = join(entries.map(([, value]) => toValue(value)));
   const head = sql`INSERT INTO ${raw(name)} (${names})`;
   return source === undefined ? sql`${head} VALUES (${values})` : sql`${head} SELECT ${values} ${source}`;
 }
@@ -106,13 +106,13 @@ export function update<Name extends TableName>(
   values: { readonly [Field in ColumnsOf<Name>]?: Part | undefined },
 ): Sql {
   const columns = columnsOf(name);
-  const set = givenOf(values).map(([field, value]) => sql`${raw(columns[field]!)} = ${value}`);
+  const set = definedEntries(values).map(([field, value]) => sql`${raw(columns[field]!)} = ${value}`);
   return sql`UPDATE ${raw(`${tables[name].name} ${alias}`)} SET ${join(set)}`;
 }
 
 const columnsOf = (name: TableName): Readonly<Record<string, string>> => tables[name].columns;
 
-const givenOf = (row: object): [field: string, value: Part][] =>
+const definedEntries = (row: object): [field: string, value: Part][] =>
   Object.entries(row as Record<string, Part>).filter(([, value]) => value !== undefined);
 
 export const fields = <Row extends object>(row: { readonly [Field in keyof Row]-?: Part }): Sql =>
@@ -137,7 +137,8 @@ export type Parameters<Params extends object> = { readonly [Name in keyof Params
 
 type Build<Params extends object> = (params: Parameters<Params>) => Sql;
 
-type StatementPart<Params extends object> = Part | (keyof Params & string) | ((params: Parameters<Params>) => Part);
+type MakePart<Params extends object> = (params: Parameters<Params>) => Part;
+type StatementPart<Params extends object> = Part | (keyof Params & string) | MakePart<Params>;
 
 /** SQL in which `${"id"}` is the parameter `id`; a function makes SQL of the parameters. */
 type StatementTag<Params extends object, Made> = (
@@ -168,7 +169,7 @@ function makeStatement<Params extends object, Made>(
 
 function toPart<Params extends object>(part: StatementPart<Params>, params: Parameters<Params>): Part {
   if (typeof part === "string") return params[part];
-  return typeof part === "function" ? part(params) : part;
+  return typeof part === "function" ? (part as MakePart<Params>)(params) : part;
 }
 
 function makeParameters<Params extends object>(): Parameters<Params> {

@@ -26,7 +26,7 @@ export function watchSilence({ url, isReplica = false, silence }: Options): (cli
     }
     return [...seen].filter(([, { sinceMs }]) => nowMs - sinceMs >= silentMs).map(([client]) => client);
   };
-  const look = async (): Promise<void> => {
+  const closeSilent = async (): Promise<void> => {
     const silent = findSilent();
     if (silent.length === 0 || isAsking) return;
     isAsking = true;
@@ -43,7 +43,7 @@ export function watchSilence({ url, isReplica = false, silence }: Options): (cli
     const client = given as Watched;
     seen.set(client, { bytes: 0, sinceMs: performance.now() });
     client.once("end", () => end(client));
-    timer ??= setInterval(() => void look(), lookMs).unref();
+    timer ??= setInterval(() => void closeSilent(), lookMs).unref();
   };
 }
 

@@ -12,7 +12,7 @@ type Named<Params extends object> = Statement<Params> & { readonly name: string 
 /** Reads many records: one row (version, item) per client and id, in their order, null where nothing is visible. */
 export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { readonly [shape]?: T };
 
-export const asked = { client: sql`asked.client`, id: sql`asked.id` };
+export const requested = { client: sql`asked.client`, id: sql`asked.id` };
 
 /** Rows between `open` and `close`, separated by commas. */
 type BodyPart<Params extends object> = { open: string; rows: Named<Params>; close: string; rowsAtOnce: number };
@@ -42,7 +42,7 @@ export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; i
 export type JsonList<T> = {
   kind: "list";
   query: ListQuery<T>;
-  given: Record<string, unknown>;
+  params: Record<string, unknown>;
   missing: Missing | null;
   page: Page;
   /** Called before records are read, with the id that the page starts after. */
@@ -54,7 +54,7 @@ export type JsonText<T> = { kind: "text"; source: TextSource; readonly [shape]?:
 type TextSource = {
   /** Returns (shown, version). */
   version: Statement<Record<string, unknown>>;
-  given: Record<string, unknown>;
+  params: Record<string, unknown>;
   missing: Missing | null;
   /** What makes it another text at the same version. */
   identity: unknown;
@@ -98,27 +98,27 @@ export const answerList = <T, Params extends Record<string, unknown>>(
   params: Params,
   missing: Missing | null,
   page: Page = {},
-): JsonList<T> => ({ kind: "list", query, given: params, missing, page });
+): JsonList<T> => ({ kind: "list", query, params, missing, page });
 
 export const answerObject = <T, Params extends Record<string, unknown>>(
   query: ObjectQuery<T, Params>,
   params: Params,
   missing: Missing,
-): JsonObject<T> => ({ kind: "list", query, given: params, missing, page: {} });
+): JsonObject<T> => ({ kind: "list", query, params, missing, page: {} });
 
 /** Compiles only with a rule of visibility; `where` precedes the rule, `filter` follows it. */
-type Found = { where?: Sql; filter?: Sql } & (
+type VisibleFrom = { where?: Sql; filter?: Sql } & (
   { from: Sql; visible: Visible } | { from: VisibleRows; visible?: undefined }
 );
 
-function fromAndWhere({ from, where, visible, filter }: Found): Sql {
+function fromAndWhere({ from, where, visible, filter }: VisibleFrom): Sql {
   const conditions = [where, visible, filter].filter((condition) => condition !== undefined);
   return sql`${from} WHERE ${conditions.length === 0 ? sql`true` : join(conditions, " AND ")}`;
 }
 
 export function makeReadQuery<T extends object>(
   name: string,
-  { item, version, ...found }: { item: JsonSql<T>; version: Sql } & Found,
+  { item, version, ...found }: { item: JsonSql<T>; version: Sql } & VisibleFrom,
 ): ReadQuery<T> {
   // The inner SELECTs hide the array lengths from the planner, which would otherwise plan each call anew.
   return named(
@@ -142,7 +142,7 @@ export const heldItems = 2000;
 /** Larger batches of a stream would block other requests. */
 const rowsAtOnce = 250;
 
-type RowParts<T> = Found & {
+type RowParts<T> = VisibleFrom & {
   item: JsonSql<T>;
   before?: Sql;
   sortKey: Sql;

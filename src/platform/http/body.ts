@@ -5,7 +5,7 @@ import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
 import { Upload } from "./upload.ts";
 import { oneOf } from "./validation.ts";
 import { makeSchemaChecks, type Fault } from "./schema-checks.ts";
-import type { Place } from "./validator-library.ts";
+import type { OperationAtPath } from "./validator-library.ts";
 
 const jsonType = "application/json";
 const fileType = "application/octet-stream";
@@ -22,7 +22,7 @@ const parse: RequestHandler = express.json({
 });
 
 /** Makes the reader of JSON, the bytes of an image or an `Upload`. Errors: throws for any other kind of body. */
-export function makeBodyReader(document: OpenApiDocument): (place: Place) => RequestHandler | null {
+export function makeBodyReader(document: OpenApiDocument): (place: OperationAtPath) => RequestHandler | null {
   const { json, everyFault } = makeSchemaChecks(document);
   return ({ operation }) => {
     const { requestBody } = operation;
@@ -53,7 +53,7 @@ export function makeBodyReader(document: OpenApiDocument): (place: Place) => Req
         if (unstorable === null) return next();
         const [pointer, message] = [
           `/${unstorable.path.join("/")}`,
-          `${nameOf(unstorable.path.join("/"))} ${unstorable.fault}.`,
+          `${nameProperty(unstorable.path.join("/"))} ${unstorable.fault}.`,
         ];
         next(invalid(message, [{ pointer, rule: "text_unprintable", message }]));
       });
@@ -106,16 +106,16 @@ function describe({ instancePath, message = "is not as described", params }: Fau
   const at = instancePath.replace(/^\/value/, "").slice(1);
   const allowed = params?.["allowedValues"];
   if (Array.isArray(allowed)) {
-    const given = at.split("/").reduce((of, name) => (of as Record<string, unknown>)[name], body);
-    return `${nameOf(at)} must be ${oneOf(allowed, given)}.`;
+    const value = at.split("/").reduce((of, name) => (of as Record<string, unknown>)[name], body);
+    return `${nameProperty(at)} must be ${oneOf(allowed, value)}.`;
   }
   const unknown = params?.["additionalProperty"];
   if (typeof unknown === "string")
     return `The body has an unknown property: ${described(at === "" ? unknown : `${at}/${unknown}`)}.`;
-  return `${nameOf(at)} ${message}.`;
+  return `${nameProperty(at)} ${message}.`;
 }
 
-const nameOf = (path: string): string => (path === "" ? "The body" : `The property ${described(path)}`);
+const nameProperty = (path: string): string => (path === "" ? "The body" : `The property ${described(path)}`);
 
 function inOurWords(error: unknown): unknown {
   const { type, status } = error as { type?: string; status?: number };

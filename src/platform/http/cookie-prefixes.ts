@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const [host, secure] = ["__Host-", "__Secure-"] as const;
-const nameOf = (cookie: string): string => cookie.slice(0, cookie.indexOf("=")).trim();
+const cookieName = (cookie: string): string => cookie.slice(0, cookie.indexOf("=")).trim();
 
 /** `__Host-`, or `__Secure-` for `ofOnePath`, on https; cookies without are ignored (RFC 6265bis 4.1.3). */
 export function makeCookiePrefixes(
@@ -16,14 +16,14 @@ export function makeCookiePrefixes(
       const cookie = text.trim();
       const prefix = cookie.startsWith(host) ? host : secure;
       const bare = cookie.slice(prefix.length);
-      return cookie.startsWith(prefix) && prefixOf(nameOf(bare)) === prefix ? [bare] : [];
+      return cookie.startsWith(prefix) && prefixOf(cookieName(bare)) === prefix ? [bare] : [];
     });
     return cookies.join("; ");
   }
 
   function add(cookie: string): string {
     const isSecure = /;\s*secure\s*(;|$)/i.test(cookie);
-    return `${prefixOf(nameOf(cookie))}${cookie}${isSecure ? "" : "; Secure"}`;
+    return `${prefixOf(cookieName(cookie))}${cookie}${isSecure ? "" : "; Secure"}`;
   }
 
   return (req, res) => {

@@ -14,7 +14,7 @@ export {
   answerObject,
   answerRead,
   answerText,
-  asked,
+  requested as asked,
   makeListQuery,
   makeObjectQuery,
   makeReadQuery,

@@ -41,16 +41,16 @@ export async function readFor<T>(
   }
 }
 
-type Asked = { client: string; id: string; caller: Caller };
+type RecordKey = { client: string; id: string; caller: Caller };
 type Row = [version: string | null, item: string | null];
-export type ReadTogether = (query: ReadQuery<unknown>, question: Asked) => Promise<Row>;
+export type ReadTogether = (query: ReadQuery<unknown>, question: RecordKey) => Promise<Row>;
 
 // Few enough to keep several connections busy, enough to save most round trips.
 const atOnce = 8;
 
 /** Batches reads of single records: reads that arrive during one statement share the next statement. */
 export function makeReadTogether(share: ReadShare): ReadTogether {
-  const loaders = new Map<string, DataLoader<Asked, Row>>();
+  const loaders = new Map<string, DataLoader<RecordKey, Row>>();
   return (query, question) => {
     let loader = loaders.get(query.name);
     if (loader === undefined) {
@@ -68,7 +68,7 @@ export function makeReadTogether(share: ReadShare): ReadTogether {
 async function readAll(
   share: ReadShare,
   { name, text, values }: ReadQuery<unknown>,
-  all: readonly Asked[],
+  all: readonly RecordKey[],
 ): Promise<(Row | CallerLeft)[]> {
   const present = all.filter(({ caller }) => !caller.hasLeft());
   if (present.length === 0) return all.map(() => new CallerLeft());

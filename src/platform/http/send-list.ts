@@ -36,11 +36,11 @@ const keptLongLists = 10_000;
 
 const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || cursor !== undefined;
 
-const ownerOf = ({ query, given }: Pick<List, "query" | "given">): string =>
-  JSON.stringify([query.name, identityOf(given)]);
+const ownerOf = ({ query, params }: Pick<List, "query" | "params">): string =>
+  JSON.stringify([query.name, identityOf(params)]);
 
 /** The time of the request, which a version reflects, does not make it another list. */
-const identityOf = ({ now: _now, ...given }: List["given"]): unknown[] => Object.values(given);
+const identityOf = ({ now: _now, ...params }: List["params"]): unknown[] => Object.values(params);
 
 const ask = <Params extends object>(statement: Statement<Params>, params: Params) => ({
   ...toQuery(statement, params),
@@ -50,16 +50,16 @@ const ask = <Params extends object>(statement: Statement<Params>, params: Params
 type Tagged = { etag: string; headers: Version["headers"] };
 
 async function readTagged(client: pg.ClientBase, list: List): Promise<Tagged> {
-  const { rows } = await client.query<[shown: boolean, version: string | null]>(ask(list.query.version, list.given));
+  const { rows } = await client.query<[shown: boolean, version: string | null]>(ask(list.query.version, list.params));
   const [shown, version] = rows[0]!;
   if (!shown) throw list.missing!();
   return tagged(list, version);
 }
 
-function tagged({ query, given, page }: Pick<List, "query" | "given" | "page">, version: string | null): Tagged {
+function tagged({ query, params, page }: Pick<List, "query" | "params" | "page">, version: string | null): Tagged {
   const { tag, headers } = readVersion(version);
   const { limit = null, cursor = null } = page;
-  return { etag: etagOf(JSON.stringify([query.whole.text, identityOf(given), limit, cursor, tag])), headers };
+  return { etag: etagOf(JSON.stringify([query.whole.text, identityOf(params), limit, cursor, tag])), headers };
 }
 
 async function isAnsweredByVersion(list: List, sending: Sending): Promise<boolean> {
@@ -75,9 +75,9 @@ async function isAnsweredByVersion(list: List, sending: Sending): Promise<boolea
 }
 
 async function readWhole(list: List, { reading, caller }: Sending): Promise<Held | null> {
-  const { query, given, missing } = list;
+  const { query, params, missing } = list;
   type Whole = [version: string | null, shown: boolean, count: number, body: string];
-  const { rows } = await readFor(reading.share, caller, (client) => client.query<Whole>(ask(query.whole, given)));
+  const { rows } = await readFor(reading.share, caller, (client) => client.query<Whole>(ask(query.whole, params)));
   const [version, shown, count, body] = rows[0]!;
   if (!shown) throw missing!();
   return count > heldItems ? null : { body, ...tagged(list, version) };
@@ -85,7 +85,7 @@ async function readWhole(list: List, { reading, caller }: Sending): Promise<Held
 
 async function stream(list: List, sending: Sending): Promise<void> {
   const { reading, caller, res, check, complete } = sending;
-  const { query, given } = list;
+  const { query, params } = list;
   const work = () =>
     readFor(reading.share, caller, async (client) => {
       // The statement lasts as long as its reader takes.
@@ -94,7 +94,7 @@ async function stream(list: List, sending: Sending): Promise<void> {
       );
       const { etag, headers } = await readTagged(client, list);
       const { open, close } = query;
-      const parts = query.parts.map((part) => ({ ...part, rows: toQuery(part.rows, given) }));
+      const parts = query.parts.map((part) => ({ ...part, rows: toQuery(part.rows, params) }));
       const count = await streamList(
         client,
         { open, parts, close },
@@ -110,9 +110,9 @@ async function stream(list: List, sending: Sending): Promise<void> {
 const defaultLimit = 100;
 
 async function readPage(list: List, after: Position | null, sending: Sending): Promise<Held> {
-  const { query, given, missing } = list;
+  const { query, params, missing } = list;
   const limit = list.page.limit ?? defaultLimit;
-  const first = { ...given, limit: limit + 1 };
+  const first = { ...params, limit: limit + 1 };
   const config =
     after === null
       ? ask(query.page!, first)

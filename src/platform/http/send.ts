@@ -41,11 +41,11 @@ export async function sendMade(made: JsonMade<unknown>, sending: Sending): Promi
 /** The version is read first: a text that is newer than its tag is only sent again once. */
 export async function sendText({ source }: JsonText<unknown>, sending: Sending): Promise<void> {
   const { reading, caller, req, res } = sending;
-  const { version: statement, given, identity, missing } = source;
+  const { version: statement, params, identity, missing } = source;
   admit(reading.lists, sending);
   const held = await inPlace(reading.lists, sending, () =>
     readFor(reading.share, caller, async (client) => {
-      const query = { ...toQuery(statement, given), rowMode: "array" as const };
+      const query = { ...toQuery(statement, params), rowMode: "array" as const };
       const { rows } = await client.query<[shown: boolean, version: string | null]>(query);
       const [shown, version] = rows[0]!;
       if (!shown) throw missing!();

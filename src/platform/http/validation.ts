@@ -5,9 +5,9 @@ import { didYouMean } from "../text/did-you-mean.ts";
 import { readImage } from "../images/image.ts";
 import { resolve, type OpenApiDocument, type Operation, type Parameter, type Schema } from "./document.ts";
 import { makeSchemaChecks } from "./schema-checks.ts";
-import { makeRequestValidator, type Place } from "./validator-library.ts";
+import { makeRequestValidator, type OperationAtPath } from "./validator-library.ts";
 
-export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
+export function makeRequestCheck(document: OpenApiDocument): (place: OperationAtPath) => RequestHandler {
   const makeValidator = makeRequestValidator(document);
   const schemas = makeSchemaChecks(document);
   return (place) => {
@@ -196,7 +196,10 @@ const checkImage = (body: unknown): string[] | null =>
   Buffer.isBuffer(body) && readImage(body) !== null ? null : ["not an image"];
 
 /** Makes the check of an operation's responses, which must match one of the documents; null without documents. */
-export function makeResponseCheck(documents: readonly OpenApiDocument[], { operation }: Place): BodyCheck | null {
+export function makeResponseCheck(
+  documents: readonly OpenApiDocument[],
+  { operation }: OperationAtPath,
+): BodyCheck | null {
   if (documents.length === 0) return null;
   const checks = documents.map((document) => makeFaultFinder(document, operation));
   return (body, status = 200) => {

@@ -21,14 +21,14 @@ const options = {
   code: { optimize: false },
 } as const;
 
-export type Place = { path: string; operation: Operation };
+export type OperationAtPath = { path: string; operation: Operation };
 
 /** Errors: `status` 400 with the parameter in `errors[0].path` or `path`, as in `/query/limit`. */
 type ValidateRequest = (req: Request, res: Response) => void;
 
-const madeValidators = new WeakMap<OpenApiDocument, (place: Place) => ValidateRequest>();
+const madeValidators = new WeakMap<OpenApiDocument, (place: OperationAtPath) => ValidateRequest>();
 
-export function makeRequestValidator(document: OpenApiDocument): (place: Place) => ValidateRequest {
+export function makeRequestValidator(document: OpenApiDocument): (place: OperationAtPath) => ValidateRequest {
   const made = madeValidators.get(document) ?? bindValidator(new RequestValidator(withoutPaths(document), options));
   madeValidators.set(document, made);
   return made;
@@ -36,7 +36,7 @@ export function makeRequestValidator(document: OpenApiDocument): (place: Place) 
 
 const bindValidator =
   (validator: RequestValidator) =>
-  ({ path, operation }: Place): ValidateRequest => {
+  ({ path, operation }: OperationAtPath): ValidateRequest => {
     const place = {
       expressRoute: path,
       openApiRoute: path,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../telemetry/log.ts";
 
 export type Process<Plan> = { plan: Plan; call: ProcessCall };
-type Kept<Plan> = Process<Plan> & {
+type RunningProcess<Plan> = Process<Plan> & {
   startedAt: number;
   isWorking: boolean;
   ended: Promise<{ code: number | null; signal: string | null }>;
@@ -38,7 +38,7 @@ export function openProcesses<Plan extends { name: string }>(options: Options<Pl
   cluster.setupPrimary({ exec: options.program, args: [], serialization: "advanced" });
   const slots = options.plans.map((plan) => ({ current: fork(plan, options) }));
 
-  async function replaceForEver(slot: { current: Kept<Plan> }): Promise<void> {
+  async function replaceForEver(slot: { current: RunningProcess<Plan> }): Promise<void> {
     for (let wait = waitMs.least; ; wait = Math.min(wait * 2, waitMs.most)) {
       const { plan, ended, startedAt } = slot.current;
       const how = await ended;
@@ -75,7 +75,7 @@ export function openProcesses<Plan extends { name: string }>(options: Options<Pl
 }
 
 async function endProcess(
-  { isWorking, stop, ended, kill }: Kept<{ name: string }>,
+  { isWorking, stop, ended, kill }: RunningProcess<{ name: string }>,
   graceSeconds: number,
 ): Promise<void> {
   if (!isWorking) kill();
@@ -85,28 +85,28 @@ async function endProcess(
   clearTimeout(late);
 }
 
-function fork<Plan>(plan: Plan, { answers, onEnded }: Options<Plan>): Kept<Plan> {
+function fork<Plan>(plan: Plan, { answers, onEnded }: Options<Plan>): RunningProcess<Plan> {
   const worker = cluster.fork();
-  const kept: Kept<Plan> = {
+  const running: RunningProcess<Plan> = {
     plan,
     call: connectProcess(worker.process, answers),
     startedAt: performance.now(),
     isWorking: false,
     ended: new Promise((resolve) =>
       worker.once("exit", (code: number | null, signal: string | null) => {
-        kept.isWorking = false;
-        onEnded(kept);
+        running.isWorking = false;
+        onEnded(running);
         resolve({ code, signal });
       }),
     ),
     stop() {
-      void kept.call("stop").catch(() => undefined);
+      void running.call("stop").catch(() => undefined);
       // Ends the ports here at once. A connection on its way to a process that closes them itself would stay open.
       worker.disconnect();
     },
     kill: () => void worker.process.kill("SIGKILL"),
   };
-  return kept;
+  return running;
 }
 
 type Channel = {

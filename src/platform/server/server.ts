@@ -31,10 +31,10 @@ const answerWhileStarting: RequestListener = (req, res) => {
   res.end(JSON.stringify(live ? { status: "live" } : { status: "not_ready", missing: ["the service is starting"] }));
 };
 
-type Place = { host: string; port: number; limits?: ServerOptions };
+type ListenOptions = { host: string; port: number; limits?: ServerOptions };
 
 /** Opens the port first, so that a taken port shows at once. `localhost` is both loopback addresses. */
-export async function openServer({ host, port, limits = {} }: Place): Promise<Server> {
+export async function openServer({ host, port, limits = {} }: ListenOptions): Promise<Server> {
   const running = new Set<ServerResponse>();
   const refused = new WeakSet<Socket>();
   const servers: HttpServer[] = [];

@@ -118,9 +118,9 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
     if (mayBeMore) return;
     lookAt = performance.now() + lookMs;
     const held = deadline();
-    const taken = await lease(db.pool, { ...held, limit: deps.concurrency - workers.size });
+    const leased = await lease(db.pool, { ...held, limit: deps.concurrency - workers.size });
     if (workers.size === 0) setDeadline(held.until);
-    for (const endpoint of taken) {
+    for (const endpoint of leased) {
       const worker = workers.get(endpoint.id);
       if (worker) refresh(worker, endpoint, deps.keys);
       else workers.set(endpoint.id, openWorker(endpoint, deps.keys));

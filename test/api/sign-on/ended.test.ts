@@ -5,7 +5,7 @@ import { withTransaction } from "../../../src/platform/database/db.ts";
 import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../support/sign-ins.ts";
 import { endSignIns } from "../../../src/accounts/end-sign-ins.ts";
 import { forgetTriesOf } from "../../../src/accounts/index.ts";
-import { recordSuccess, type Taken } from "../../../src/accounts/login/limits.ts";
+import { recordSuccess, type TakenLimits } from "../../../src/accounts/login/limits.ts";
 import { originLimit } from "../../../src/accounts/login/rate-limits.ts";
 import { findSessionByUid } from "../../../src/sign-on/protocol/storage/artifact.ts";
 import { makeBrowser } from "../../support/browser.ts";
@@ -84,7 +84,7 @@ test("neither does one whose password was compared before", async () => {
   const { generation } = await db.prisma.credential.findUniqueOrThrow({ where: { personId: pupil } });
   await setLogin(db, { personId: pupil, username: login.username, password: "another password" }, origin());
   const limit = { key: Buffer.alloc(32), kind: originLimit, personId: pupil, everywhere: false };
-  const taken: Taken = { buckets: [], limits: [limit], heldUntil: null };
+  const taken: TakenLimits = { buckets: [], limits: [limit], heldUntil: null };
   const now = world.service.clock();
   await recordSuccess(db.pool, taken, { personId: pupil, generation, devices: [Buffer.alloc(32)], now });
   expect(await db.prisma.knownDevice.count({ where: { personId: pupil } })).toBe(0);
