@@ -9,8 +9,7 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 type Ended = "links" | "secret" | "test" | "trust" | "confirmation";
 
 const otherAccounts = ["links", "test", "trust", "confirmation"] as const;
-const nothing = <Name extends string>(...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, []])) as unknown as Readonly<Record<Name, readonly []>>;
+const nothing = [] as const;
 
 /** Does not compile if a column of the connection is missing: a new one must say what it decides. */
 const endedBy = {
@@ -27,18 +26,35 @@ const endedBy = {
   ruleClaim: ["confirmation"],
   ruleField: ["confirmation"],
   normalisations: ["confirmation"],
-  ...nothing("name", "id", "schoolId", "profile"),
   // The client stays the same, and the provider checks its new secret.
-  ...nothing("clientSecret"),
+  clientSecret: nothing,
   // Fewer or more people, but nobody as another person.
-  ...nothing("groupIds"),
+  groupIds: nothing,
   // A set-up link cannot change these.
-  ...nothing("createsGuests", "confirmedForStaff", "trustedForSecondFactor"),
+  createsGuests: nothing,
+  confirmedForStaff: nothing,
+  trustedForSecondFactor: nothing,
+  name: nothing,
+  id: nothing,
+  schoolId: nothing,
+  profile: nothing,
   // What the issuer says at its own address, where the secret goes to no other host (`contact.ts`).
-  ...nothing("metadata", "keys", "metadataReadAt", "keysReadAt", "refreshAt"),
+  metadata: nothing,
+  keys: nothing,
+  metadataReadAt: nothing,
+  keysReadAt: nothing,
+  refreshAt: nothing,
   // None of these decides who signs in.
-  ...nothing("endsUpstreamSession", "secretExpiresAt", "state", "testedAt", "lastSuccessAt", "failingSince"),
-  ...nothing("lastFailure", "lastFailureAt", "createdAt", "updatedAt"),
+  endsUpstreamSession: nothing,
+  secretExpiresAt: nothing,
+  state: nothing,
+  testedAt: nothing,
+  lastSuccessAt: nothing,
+  failingSince: nothing,
+  lastFailure: nothing,
+  lastFailureAt: nothing,
+  createdAt: nothing,
+  updatedAt: nothing,
 } as const satisfies Record<keyof Prisma.UpstreamConnectionModel, readonly Ended[]>;
 
 type Column = keyof typeof endedBy;
