@@ -19,7 +19,7 @@ export type Page = {
   range: Range;
   /** How many entries precede the page, in a list whose positions are numbers. */
   skip: number;
-  /** After what the page begins, in a list whose positions are no texts. */
+  /** The position after which the page begins, in lists whose positions are not plain text. */
   position<Position>(): Position | undefined;
   /** Answers with what was found in `range`. The next page begins after the last entry, by default after its id. */
   answer<Entry, Presented = Entry>(
@@ -27,7 +27,7 @@ export type Page = {
     present?: (entry: Entry) => Presented,
     positionOf?: (entry: Entry) => unknown,
   ): Answer<Presented>;
-  /** The part of a whole list after `skip` entries. */
+  /** Returns the entries of this page from a complete list. */
   cut<Entry>(all: readonly Entry[]): Entry[];
   /** Answers with what was found after `skip` entries. */
   answerAfterSkip<Entry, Presented>(entries: readonly Entry[], present: (entry: Entry) => Presented): Answer<Presented>;

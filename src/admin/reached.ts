@@ -53,7 +53,7 @@ const withOwnRules: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(["listSeats", "listAccessReports", "listOpenErasures"] as const),
 ]);
 
-/** Those of a list. */
+/** The filters of a list. */
 export type Filters = { school?: SchoolId; person?: PersonId; app?: ClientId };
 
 type Addressed = {
@@ -64,8 +64,8 @@ type Addressed = {
 };
 
 /**
- * Refuses an address in a school, app or endpoint that is unknown or out of reach, and a filter by one. What is at a
- * person is decided by their handlers, writes in the transaction that locks the person. Errors: not_found.
+ * Refuses addresses and filters that name a school, app or endpoint that is unknown or out of reach. For addresses of
+ * people the handlers decide; writes do so in the transaction that locks the person. Errors: not_found.
  */
 export async function refuseUnreached(db: PrismaDb, { operationId, path, query, reach }: Addressed): Promise<void> {
   const { personId, schoolId, clientId, endpointId, importId } = path;

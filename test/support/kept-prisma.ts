@@ -9,7 +9,8 @@ type Kept = { prisma: PrismaClient; use(pool: pg.Pool): void };
 
 const unused: Kept[] = [];
 
-// Each client keeps its own query plans. Here all of one process share them: compiling one takes a few milliseconds.
+// Prisma keeps query plans per client. Here all clients of a process share them, because compiling a plan takes a few
+// milliseconds.
 const compiler = (QueryCompiler as { prototype: { compile(this: object, query: string): unknown } }).prototype;
 const { compile } = compiler;
 const plans = new Map<string, unknown>();

@@ -228,7 +228,7 @@ async function hasGrants({ tx }: Change, schools: readonly SchoolId[]): Promise<
   return rowCount === 1;
 }
 
-/** Compares nothing: of schools without grants, apps see nothing before and after the change. */
+/** Skips the comparison, because apps see nothing of schools without grants, before or after the change. */
 const withoutComparing = (change: Change): Change => ({
   ...change,
   touch: () => Promise.resolve(),

@@ -46,7 +46,7 @@ async function listOfDifference<Entry, Presented>(
   return positionOf === undefined ? page.answerAfterSkip(entries, show) : page.answer(entries, show, positionOf);
 }
 
-/** The sort key of an entry, and what tells it from entries with the same one. */
+/** The sort key of an entry, and a key that separates entries with the same sort key. */
 type Position = [sortKey: string, key: string];
 
 type PeopleFilter = Omit<Parameters<typeof listPeopleOfImport>[1], "schoolId" | "sortKey" | "key" | "limit">;

@@ -87,21 +87,26 @@ export function listOperations(document: OpenApiDocument): { path: string; metho
   );
 }
 
+/** By kind, such as `schemas`, and name. */
+type Components = Record<string, Record<string, object>>;
+
 const references = /"\$ref":"#\/components\/(\w+)\/(\w+)"/g;
+
+/** Adds to `collected` the components that a part of the contract refers to, directly or through others; returns it. */
+export function collectComponents(document: OpenApiDocument, part: unknown, collected: Components = {}): Components {
+  for (const [, kind = "", name = ""] of JSON.stringify(part).matchAll(references)) {
+    const component = (document.components as Components)[kind]?.[name];
+    if (component === undefined || collected[kind]?.[name] !== undefined) continue;
+    (collected[kind] ??= {})[name] = component;
+    collectComponents(document, component, collected);
+  }
+  return collected;
+}
 
 export function narrowDocument(document: OpenApiDocument, operationId: string): OpenApiDocument {
   const place = listOperations(document).find(({ operation }) => operation.operationId === operationId);
   if (place === undefined) throw new Error(`The contract has no operation ${operationId}.`);
-  const all = document.components as Record<string, Record<string, object>>;
-  const components: Record<string, Record<string, object>> = { securitySchemes: all["securitySchemes"] ?? {} };
-  const collect = (part: object) => {
-    for (const [, kind = "", name = ""] of JSON.stringify(part).matchAll(references)) {
-      const component = all[kind]?.[name];
-      if (component === undefined || components[kind]?.[name] !== undefined) continue;
-      (components[kind] ??= {})[name] = component;
-      collect(component);
-    }
-  };
-  collect(place.operation);
+  const { securitySchemes = {} } = document.components as Components;
+  const components = collectComponents(document, place.operation, { securitySchemes });
   return { ...document, components, paths: { [place.path]: { [place.method]: place.operation } } } as OpenApiDocument;
 }

@@ -4,7 +4,7 @@ import type { WorkerJob } from "./worker.ts";
 /** Removing this many rows takes less than a second, which keeps locks short. */
 export const sweepBatch = 5000;
 
-/** Calls `workOn` until a call does fewer than `batch` or the job stops. Returns how many were done. */
+/** Calls `workOn` until it handles fewer rows than `batch`, or the job stops. Returns the number of rows. */
 export async function workInBatches(
   signal: AbortSignal,
   workOn: (batch: number) => Promise<number>,
@@ -18,7 +18,7 @@ export async function workInBatches(
 /** Removes at most `batch` rows, and returns how many. */
 type Remove = (now: Date, batch: number) => Promise<number>;
 
-/** Makes a job that removes what is no longer kept. */
+/** Makes a job that deletes expired rows in batches. */
 export const makeSweep = (
   { name, clock, everySeconds = 3600 }: { name: string; clock: Clock; everySeconds?: number },
   ...removals: readonly Remove[]
