@@ -17,7 +17,8 @@ type Deps = { db: PrismaDb; runs: Pick<RosterRuns, "arrive">; clock: Clock; log:
 type ListenOptions = {
   host: string;
   port: number;
-  /** Makes the host key. */ secret: Buffer;
+  /** Makes the host key. */
+  secret: Buffer;
   waitMs?: number | undefined;
 };
 

@@ -228,7 +228,7 @@ export const surplusSessionsOf = (personId: Value): Sql => sql`(
 
 type BeforeSession = { surplus: string[]; rule: SessionRule | null };
 
-/** What one more session of a person has to end, and how long it may last. */
+/** Finds the sessions that a new session of the person ends, and how long the new one may last. */
 export const findBeforeSession = makeFindOne<BeforeSession, { personId: string }>(
   ({ personId }) =>
     sql`SELECT ${fields<BeforeSession>({
