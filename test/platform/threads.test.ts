@@ -81,6 +81,14 @@ describe("a pool of threads", () => {
     await expect(ask({ does: "square" }, caller)).rejects.toMatchObject({ name: "CallerLeft" });
   });
 
+  test("fails work at once whose thread cannot start, and starts one for the next", async () => {
+    const small = makeThreadPool({ memoryMb: 4 });
+    for (const n of [1, 2])
+      await expect(small(task, { does: "square", n })).rejects.toMatchObject({ code: "ERR_WORKER_OUT_OF_MEMORY" });
+    const both = [small(task, { does: "square", n: 3 }), small(task, { does: "square", n: 4 })];
+    expect(await Promise.allSettled(both)).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);
+  });
+
   test("ends a thread that has no work, and starts another when there is some", async () => {
     const resting = makeThreadPool({ idleMs: 1 });
     expect(await resting(task, { does: "square", n: 5 })).toBe(25);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { isMainThread, Worker } from "node:worker_threads";
 import { lowerPriority, runTask, type Sent } from "../threads/run-task.ts";
-import type { Finished } from "./index.ts";
+import type { Finished, Reply } from "./index.ts";
 
 const limits = process.argv.slice(2);
 const [parent, memoryMb] = limits.map(Number) as [number, number];
@@ -29,6 +29,10 @@ function serve(): void {
   process.on("message", (sent: Sent) => {
     void watching
       .then(() => runTask(sent))
+      .then(
+        (made): Reply => ({ made }),
+        (error: unknown): Reply => ({ error }),
+      )
       .then((reply) => process.send!({ reply, isLarge: isLarge() } satisfies Finished));
   });
   process.once("disconnect", () => process.exit());

@@ -10,7 +10,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { makeUnavailable } from "../errors.ts";
 import type { Task } from "../threads/pool.ts";
-import type { Reply, Sent } from "../threads/run-task.ts";
+import type { Sent } from "../threads/run-task.ts";
 
 /** The child ended before its work. */
 export class ChildEnded extends Error {
@@ -24,6 +24,8 @@ export class ChildEnded extends Error {
 }
 
 const program = fileURLToPath(new URL("./child.ts", import.meta.url));
+
+export type Reply = { made: unknown } | { error: unknown };
 
 /** A child whose memory `isLarge` does no other work. */
 export type Finished = { reply: Reply; isLarge: boolean };

@@ -1,17 +1,11 @@
-import { Worker } from "node:worker_threads";
+import { Piscina, queueOptionsSymbol } from "piscina";
 import { AppError } from "../errors.ts";
 import { CallerLeft, type Caller } from "../concurrency/caller.ts";
-import type { Reply, Sent } from "./run-task.ts";
+import type { Sent } from "./run-task.ts";
 
 export type Task = { module: URL; seconds: number };
 
 export type ThreadData = { niceness: number };
-
-type Thread = {
-  worker: Worker;
-  work: PromiseWithResolvers<Reply>;
-  end?: NodeJS.Timeout;
-};
 
 /** Callers limit how many run. `niceness` works on Linux only. Errors: CallerLeft; unavailable timed_out. */
 export function makeThreadPool({
@@ -19,58 +13,44 @@ export function makeThreadPool({
   memoryMb = 256,
   idleMs = 30_000,
 }: { niceness?: number; memoryMb?: number; idleMs?: number } = {}) {
-  const idle = new Set<Thread>();
-
-  function start(): Thread {
-    const worker = new Worker(new URL("./thread.ts", import.meta.url), {
-      workerData: { niceness } satisfies ThreadData,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-    });
-    const thread: Thread = { worker, work: Promise.withResolvers() };
-    const drop = (error: Error) => {
-      clearTimeout(thread.end);
-      idle.delete(thread);
-      thread.work.reject(error);
-    };
-    worker.on("message", (reply: Reply) => thread.work.resolve(reply));
-    worker.on("messageerror", drop).on("error", drop);
-    worker.on("exit", () => drop(new Error("A thread ended before its work.")));
-    return thread;
-  }
-
-  function wake(): Thread {
-    const thread = [...idle].at(-1) ?? start();
-    clearTimeout(thread.end);
-    idle.delete(thread);
-    thread.worker.ref();
-    return thread;
-  }
-
-  function rest(thread: Thread): void {
-    thread.work = Promise.withResolvers();
-    // Nobody awaits an idle thread.
-    thread.work.promise.catch(() => undefined);
-    thread.end = setTimeout(() => void thread.worker.terminate(), idleMs).unref();
-    thread.worker.unref();
-    idle.add(thread);
-  }
+  /** Tasks that wait until a thread has started. */
+  const waiting = new Set<AbortController>();
+  const pool = new Piscina({
+    filename: new URL("./thread.ts", import.meta.url).href,
+    minThreads: 0,
+    maxThreads: Infinity,
+    idleTimeout: idleMs,
+    atomics: "disabled",
+    recordTiming: false,
+    workerData: { niceness } satisfies ThreadData,
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    loadBalancer(task, workers) {
+      const thread = workers.find(({ currentUsage }) => currentUsage === 0) ?? null;
+      if (thread !== null) waiting.delete(task[queueOptionsSymbol] as AbortController);
+      return thread;
+    },
+  });
+  // A thread did not start. If the task it was for stayed, piscina would start threads without end at the next task.
+  pool.on("error", (error) => [...waiting].slice(0, pool.queueSize).forEach((end) => end.abort(error)));
 
   return async function run({ module, seconds }: Task, input: unknown, caller?: Caller): Promise<unknown> {
     if (caller?.hasLeft() === true) throw new CallerLeft();
-    const thread = wake();
-    const { promise, reject } = thread.work;
-    const timer = setTimeout(() => reject(timedOut(module)), seconds * 1000);
-    const off = caller?.onLeave(() => reject(new CallerLeft()));
+    const end = new AbortController();
+    const timer = setTimeout(() => end.abort(timedOut(module)), seconds * 1000);
+    const off = caller?.onLeave(() => end.abort(new CallerLeft()));
+    waiting.add(end);
     try {
-      thread.worker.postMessage({ module: module.href, given: input } satisfies Sent);
-      const reply = await promise;
-      rest(thread);
-      if ("error" in reply) throw reply.error;
-      return reply.made;
+      const sent: Sent = { module: module.href, given: input };
+      return await pool.run({ ...sent, [queueOptionsSymbol]: end }, { signal: end.signal });
+    } catch (error) {
+      end.signal.throwIfAborted();
+      throw error;
     } finally {
       clearTimeout(timer);
       off?.();
-      if (!idle.has(thread)) void thread.worker.terminate();
+      waiting.delete(end);
+      // Removes a task for which no thread could be started.
+      end.abort();
     }
   };
 }
