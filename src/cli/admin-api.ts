@@ -3,7 +3,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Machine, Service } from "./command.ts";
 import { UsageError } from "./option.ts";
-import { dashed } from "./read-call.ts";
+import { dashed } from "./program.ts";
 
 export type Schemas = components["schemas"];
 

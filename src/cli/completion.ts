@@ -1,6 +1,7 @@
-import { makeOwnCommand, type Command, type Commands, type Noun } from "./command.ts";
+import type { Command as Parser } from "commander";
+import { makeOwnCommand, type Command, type Commands } from "./command.ts";
 import { argument } from "./option.ts";
-import { dashed, globalOptions } from "./read-call.ts";
+import { findPlace, makeProgram } from "./program.ts";
 
 /** The command that prints a completion script. It lists all words, so that pressing the key starts no process. */
 export const completion = (all: () => Commands): Command =>
@@ -15,33 +16,29 @@ export const completion = (all: () => Commands): Command =>
   });
 
 async function makeScript(commands: Commands): Promise<string[]> {
-  const loaded: { name: string; entry: Noun | Command }[] = [];
-  for (const [name, entry] of Object.entries(commands))
-    loaded.push({ name, entry: "run" in entry ? entry : await entry.load() });
-  const second = loaded.map(({ name, entry }) => ({ path: name, words: secondWords(entry) }));
-  const called = loaded.flatMap(({ name, entry }) =>
-    "verbs" in entry
-      ? Object.entries(entry.verbs).map(([verb, command]) => ({ path: `${name} ${verb}`, command }))
-      : [{ path: name, command: entry }],
+  const program = makeProgram(commands);
+  for (const name of Object.keys(commands)) await findPlace(program, commands, [name]);
+  const nouns = program.commands;
+  const called = nouns.flatMap((noun) =>
+    noun.commands.length === 0
+      ? [{ path: noun.name(), parser: noun }]
+      : noun.commands.map((parser) => ({ path: `${noun.name()} ${parser.name()}`, parser })),
   );
-  const global = globalOptions.map(([written]) => written.split(" ")[0]!);
-  const options = called.map(({ path, command }) => ({
-    path: `${path} *`,
-    words: [...Object.keys(command.options).map((name) => `--${dashed(name)}`), ...global],
-  }));
-  const values = called.flatMap(({ path, command }) =>
-    Object.entries(command.options)
-      .filter(([, option]) => option.words !== undefined)
-      .map(([name, option]) => ({ path: `${path} --${dashed(name)}`, words: option.words! })),
+  const values = called.flatMap(({ path, parser }) =>
+    parser.options.flatMap(({ long, argChoices }) =>
+      argChoices ? [{ path: `${path} ${long}`, words: argChoices }] : [],
+    ),
   );
+  const options = called.map(({ path, parser }) => ({ path: `${path} *`, words: optionsOf(parser, program) }));
   return [
     "_schultor() {",
     '  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=""',
     '  if [ "$COMP_CWORD" -eq 1 ]; then',
-    `    words="${[...Object.keys(commands), "help"].join(" ")} --version"`,
+    `    words="${[...namesOf(program), "help"].join(" ")} --version"`,
     '  elif [ "$COMP_CWORD" -eq 2 ]; then',
     '    case "${COMP_WORDS[1]}" in',
-    ...[...second, { path: "help", words: Object.keys(commands) }].map(toCase),
+    ...nouns.map((noun) => toCase({ path: noun.name(), words: secondWords(noun) })),
+    toCase({ path: "help", words: namesOf(program) }),
     "    esac",
     "  else",
     '    case "${COMP_WORDS[1]} ${COMP_WORDS[2]} $prev" in',
@@ -55,11 +52,13 @@ async function makeScript(commands: Commands): Promise<string[]> {
   ];
 }
 
-function secondWords(entry: Noun | Command): readonly string[] {
-  if ("verbs" in entry) return Object.keys(entry.verbs);
-  const [first] = Object.values(entry.args);
-  return [...(first?.words ?? []), ...Object.keys(entry.options).map((name) => `--${dashed(name)}`)];
-}
+const namesOf = ({ commands }: Parser): string[] => commands.map((parser) => parser.name());
+
+const optionsOf = (...parsers: readonly Parser[]): string[] =>
+  parsers.flatMap(({ options }) => options.map(({ long }) => long!));
+
+const secondWords = (noun: Parser): readonly string[] =>
+  noun.commands.length > 0 ? namesOf(noun) : [...(noun.registeredArguments[0]?.argChoices ?? []), ...optionsOf(noun)];
 
 const toCase = ({ path, words }: { path: string; words: readonly string[] }): string =>
   `      ${path.endsWith(" *") ? `"${path.slice(0, -1)}"*` : `"${path}"`}) words="${words.join(" ")}" ;;`;

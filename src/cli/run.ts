@@ -1,3 +1,4 @@
+import { CommanderError } from "commander";
 import { stringify } from "csv-stringify/sync";
 import packageFile from "../../package.json" with { type: "json" };
 import type { RemoteSettings } from "../config/remote.ts";
@@ -5,13 +6,22 @@ import { AppError } from "../platform/errors.ts";
 import { csvForSpreadsheets } from "../platform/text/csv.ts";
 import { escapeLines, escapeUnprintable } from "../platform/text/unprintable.ts";
 import type { Command, Commands, Result, Screen, Service, Table } from "./command.ts";
-import { exitCodes, makeHelp } from "./help.ts";
 import { alignColumns } from "./lines.ts";
 import type { Local } from "./local/machine.ts";
 import { type ReadCall, resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
-import { expandLogin, findPlace, readCall, readGlobals, type Globals, type CommandPlace } from "./read-call.ts";
+import {
+  exitCodes,
+  explainUsage,
+  findPlace,
+  helpOf,
+  makeProgram,
+  readCall,
+  readGlobals,
+  wantsJson,
+} from "./program.ts";
+import type { Globals, Place } from "./program.ts";
 import { credentialsOf, findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
 import type { Credentials } from "./remote/token.ts";
 
@@ -32,37 +42,42 @@ export type Terminal = {
 };
 
 export async function runCommandLine(commands: Commands, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { globals, words: written, problem } = readGlobals(args);
-  const words = expandLogin(written);
-  let place: CommandPlace = { path: [] };
+  const program = makeProgram(commands);
+  let place: Place = { parser: program, rest: [] };
   try {
-    if (globals.version) {
+    const { operands, unknown } = program.parseOptions([...args]);
+    const { version, help } = program.opts<Globals>();
+    if (version) {
       terminal.out(`schultor ${packageFile.version}`);
       return exitCodes.done;
     }
-    const wantsHelp = globals.help || words[0] === "help";
-    const match = await findPlace(commands, words[0] === "help" ? words.slice(1) : words);
-    place = match.place;
-    const wrong = problem ?? match.problem;
-    if (wrong !== undefined) throw wrong;
-    if (wantsHelp) {
-      terminal.out(makeHelp(commands, place));
+    const [first, ...others] = operands;
+    // `login https://…` is short for `remote login https://…`.
+    const isRemote = first === "login" && [...others, ...unknown].some((word) => /^https?:\/\//i.test(word));
+    const before = isRemote ? ["remote"] : [];
+    const words = first === "help" ? others : [...before, ...operands];
+    place = await findPlace(program, commands, words);
+    const globals = readGlobals(program);
+    const wantsHelp = help === true || first === "help";
+    if (wantsHelp && (place.command !== undefined || place.rest.length === 0)) {
+      terminal.out(helpOf(place.parser));
       return exitCodes.done;
     }
-    const { command, path } = place;
-    if (command === undefined) throw new UsageError(path.length === 0 ? "A command is missing." : "A verb is missing.");
-    return await runCommand(command, match.rest, globals, terminal);
+    program.parse(wantsHelp ? words : [...before, ...args], { from: "user" });
+    const call = readCall(place, args);
+    return await runCommand({ ...call, words: [...place.rest, ...unknown] }, globals, terminal);
   } catch (error) {
-    const { exitCode, message, code } = await explain(error, terminal.local);
-    const help = exitCode === exitCodes.wrongUsage ? `\n\n${makeHelp(commands, place)}` : "";
+    const { exitCode, message, code } = await explain(error, place, terminal.local);
+    const help = exitCode === exitCodes.wrongUsage ? `\n\n${helpOf(place.parser)}` : "";
     const asJson = () => escapeUnprintable(JSON.stringify({ error: message, code }));
-    terminal.err(globals.output === "json" ? asJson() : escapeLines(`${message}${help}`));
+    terminal.err(wantsJson(program) ? asJson() : escapeLines(`${message}${help}`));
     return exitCode;
   }
 }
 
-async function runCommand(command: Command, rest: readonly string[], globals: Globals, terminal: Terminal) {
-  const call = readCall(command, rest);
+type Written = { command: Command; call: ReadCall; words: readonly string[] };
+
+async function runCommand({ command, call, words }: Written, globals: Globals, terminal: Terminal) {
   const { configFolder, remote: preferred, clientSecret } = terminal.readRemoteSettings();
   const remotes = makeRemotesFile(configFolder);
   const { local } = terminal;
@@ -74,7 +89,7 @@ async function runCommand(command: Command, rest: readonly string[], globals: Gl
   };
   const remote = command.on === "its own" ? null : await findPlaceOfCall();
   checkPlace(command, remote);
-  await confirm(command, rest, globals, terminal, remote);
+  await confirm(command, words, globals, terminal, remote);
   const { ask, askSecret } = terminal;
   const bar = makeProgressBar(globals.quiet || terminal.screen === undefined ? nowhere : terminal.screen);
   const screen: Screen = {
@@ -185,7 +200,7 @@ class Cancelled extends Error {}
 /** Asks before what cannot be undone. Errors: UsageError if nobody can be asked; Cancelled. */
 async function confirm(
   { irreversible }: Command,
-  rest: readonly string[],
+  words: readonly string[],
   { yes }: Globals,
   { ask }: Terminal,
   remote: KnownRemote | null,
@@ -195,7 +210,7 @@ async function confirm(
     throw new UsageError(`${irreversible} This cannot be undone: add --yes if you mean it. Nothing was changed.`);
   const place = remote === null ? "" : `At ${remote.address}: `;
   const answer = await ask(
-    `${escapeLines(`${place}${rest.join(" ")}: ${irreversible}`.replace(/^: /, ""))} ${question}`,
+    `${escapeLines(`${place}${words.join(" ")}: ${irreversible}`.replace(/^: /, ""))} ${question}`,
   );
   if (!/^y(es)?$/i.test(answer.trim())) throw new Cancelled("Nothing was changed.");
 }
@@ -204,9 +219,11 @@ const question = "This cannot be undone. Continue? [y/N] ";
 
 type Explained = { exitCode: number; message: string; code: string };
 
-async function explain(error: unknown, local: Local | undefined): Promise<Explained> {
+async function explain(error: unknown, place: Place, local: Local | undefined): Promise<Explained> {
   const { message, name } = error as { message: string; name?: string };
-  if (error instanceof UsageError) return { exitCode: exitCodes.wrongUsage, message, code: "wrong_usage" };
+  const wrongUsage = { exitCode: exitCodes.wrongUsage, code: "wrong_usage" };
+  if (error instanceof CommanderError) return { ...wrongUsage, message: explainUsage(error, place) };
+  if (error instanceof UsageError) return { ...wrongUsage, message };
   if (error instanceof Cancelled) return { exitCode: exitCodes.failed, message, code: "cancelled" };
   if (name === "ConfigError") return { exitCode: exitCodes.badConfiguration, message, code: "wrong_configuration" };
   if (error instanceof AppError && error.status < 500)
