@@ -1,9 +1,9 @@
 import type { PersonId } from "../directory/index.ts";
 import { bodyOf, listFirst } from "./admin-api.ts";
 import type { Schemas } from "./admin-api.ts";
-import { makeApiCommand, makeMachineCommand, type Result, type Verbs } from "./command.ts";
+import { makeApiCommand, makeMachineCommand, type Verbs } from "./command.ts";
 import { withOwnId, type Extensions } from "./contract-commands.ts";
-import { defaultLimit, listOptions, listResult, fullName, recordLines } from "./lines.ts";
+import { defaultLimit, listOptions, listResult, fullName } from "./lines.ts";
 import type { Columns } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
 
@@ -36,25 +36,6 @@ const foundColumns: Columns<FoundPerson> = {
 };
 
 const people = "/admin/v1/people";
-
-function show(person: AdminPerson): Result {
-  const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = person;
-  const schools = person.schools.map((at) => `${at.name} (${at.id}${at.id === homeSchoolId ? ", home" : ""})`);
-  const groups = person.groups.map(
-    (group) => `${group.name} (${group.id}, ${group.role}${group.status === "DELETED" ? ", deleted" : ""})`,
-  );
-  const lines = recordLines({
-    id,
-    name: fullName(name),
-    role,
-    status: purgeAt === null ? status : `${status} until ${purgeAt}`,
-    "blocked since": blockedAt,
-    "source id": sourceSystemIdentifier,
-    schools: schools.join(", "),
-    groups: groups.join(", ") || "none",
-  });
-  return { lines, quiet: [id], data: person };
-}
 
 export const verbs: Verbs = {
   "prove-erased": makeMachineCommand({
@@ -135,6 +116,5 @@ export const extensions: Extensions = {
       return newName === undefined ? body : { ...body, name: newName };
     },
   },
-  show: { print: show },
   disclosures: { columns: disclosureColumns },
 };

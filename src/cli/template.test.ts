@@ -6,6 +6,8 @@ const answer = {
   into: { name: "5b" },
   scopes: ["a", "b"],
   groups: [{ id: "x" }, { id: "y" }],
+  latest: "y",
+  faults: [{ count: 2 }, { count: 10 }],
   sync: false,
   state: "AT_ONCE",
   at: "2026-02-03T08:00:05Z",
@@ -18,6 +20,8 @@ test.each<[template: string, printed: string | null]>([
   ["$scopes:words", "a b"],
   ["$scopes:commas", "a,b"],
   ["$scopes:size of them", "2 of them"],
+  ["$faults.count:sum of them", "12 of them"],
+  ["$empty:sum", "0"],
   ["$groups.id", "x, y"],
   ["$nothing|into.name", "5b"],
   ["$empty", "none"],
@@ -27,6 +31,7 @@ test.each<[template: string, printed: string | null]>([
   ["$groups{<$id> of $into.name}", "<x> of 5b, <y> of 5b"],
   ["$missing{$id}", "none"],
   ["$groups{[id=y?$id]}", "y"],
+  ["$groups{$id[id=$latest? (latest)][!id=$latest?, older]}", "x, older, y (latest)"],
   ["$empty+scopes:words", "a b"],
   ["$state:lower", "at once"],
   ["$at:minute", "2026-02-03T08:00"],
@@ -74,4 +79,5 @@ test("data keeps the kind of a value", () => {
 
 test("the paths of a template are those of its values, conditions and items", () => {
   expect(pathsIn("$a|b.c [!d=X?$e+f] $g{$h[ $i]}")).toEqual(["a", "b.c", "d", "e", "f", "g", "g.h", "g.i"]);
+  expect(pathsIn("$a{[b=$c?$d]}")).toEqual(["a", "a.b", "c", "a.d"]);
 });

@@ -6,8 +6,8 @@ import { counted, fullName } from "./lines.ts";
  */
 const name = String.raw`[a-zA-Z][a-zA-Z0-9]*`;
 const token = new RegExp(
-  String.raw`\$(?<paths>${name}(?:[.|+]${name})*)(?::(?<format>name|words|commas|lines|size|lower|minute)|\((?<first>[^()/]+)/?(?<second>[^()]*)\)|(?<items>\{))?` +
-    String.raw`|(?<optional>\[)(?:(?<condition>!?${name}(?:\.${name})*(?:=\w+)?)\?)?|(?<end>[\]}])|[^$[\]}]+|\$`,
+  String.raw`\$(?<paths>${name}(?:[.|+]${name})*)(?::(?<format>name|words|commas|lines|size|sum|lower|minute)|\((?<first>[^()/]+)/?(?<second>[^()]*)\)|(?<items>\{))?` +
+    String.raw`|(?<optional>\[)(?:(?<condition>!?${name}(?:\.${name})*(?:=\$?\w+)?)\?)?|(?<end>[\]}])|[^$[\]}]+|\$`,
   "gy",
 );
 
@@ -35,8 +35,9 @@ const listPaths = (parts: readonly Part[], before: string): string[] =>
   parts.flatMap((part) => {
     if (typeof part === "string") return [];
     if ("optional" in part) {
-      const [path] = part.condition?.replace("!", "").split("=") ?? [];
-      return [...(path === undefined ? [] : [before + path]), ...listPaths(part.optional, before)];
+      const [path, wanted] = part.condition?.replace("!", "").split("=") ?? [];
+      const compared = wanted?.startsWith("$") ? [wanted.slice(1)] : [];
+      return [...(path === undefined ? [] : [before + path]), ...compared, ...listPaths(part.optional, before)];
     }
     const paths = part.value.paths!.split(/[|+]/).map((path) => before + path);
     return [...paths, ...listPaths(part.items ?? [], `${paths[0]!}.`)];
@@ -67,11 +68,12 @@ const itemsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [
 
 const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);
 
-/** Whether `path`, `!path` or `path=VALUE` holds. */
+/** Whether `path`, `!path`, `path=VALUE` or `path=$path` holds. */
 export function holds(condition: string, scopes: readonly unknown[]): boolean {
   const [path = "", wanted] = condition.replace("!", "").split("=");
   const value = find(path, scopes);
-  return (wanted === undefined ? !isEmpty(value) : String(value) === wanted) !== condition.startsWith("!");
+  const compared = wanted?.startsWith("$") ? String(find(wanted.slice(1), scopes)) : wanted;
+  return (compared === undefined ? !isEmpty(value) : String(value) === compared) !== condition.startsWith("!");
 }
 
 function textOf(value: unknown, { format, first, second }: Value): string | null {
@@ -85,6 +87,7 @@ function textOf(value: unknown, { format, first, second }: Value): string | null
     return format === "lower" ? text.toLowerCase().replaceAll("_", " ") : text;
   }
   if (format === "size") return String(value.length);
+  if (format === "sum") return String(value.reduce((sum: number, one) => sum + Number(one), 0));
   return value.join(separators[format ?? ""] ?? ", ");
 }
 

@@ -1,7 +1,7 @@
 import { type Schemas } from "./admin-api.ts";
 import { makeApiCommand, type Result, type Verbs } from "./command.ts";
 import type { Extension, Extensions } from "./contract-commands.ts";
-import { counted, done, recordLines } from "./lines.ts";
+import { done, recordLines } from "./lines.ts";
 import { argsNamed, option } from "./option.ts";
 
 const emptyRule = {
@@ -35,19 +35,6 @@ function showCheck(check: Schemas["UpstreamCheck"]): Result {
   return { lines, data: check, hasFailed: !isReached };
 }
 
-function showPreview(preview: Schemas["UpstreamRulePreview"]): Result {
-  const { roster, signIns, refusals } = preview;
-  const refused = signIns.refused.reduce((sum, { count }) => sum + count, 0);
-  const codes = signIns.refused.map(({ code, count }) => `${code} ${count}`).join(", ");
-  const lines = [
-    `${roster.withKey} of ${counted(roster.people, "person", "people")} have the field; ${roster.unique} of them alone.`,
-    `Of the last ${counted(signIns.tried, "sign-in")}, ${refused} would be refused${codes && ` (${codes})`}, ` +
-      `${signIns.another} would be somebody else.`,
-    `Of ${counted(refusals.tried, "refused account")}, ${refusals.letIn} would be let in.`,
-  ];
-  return { lines, data: preview };
-}
-
 const emergency = "/admin/v1/schools/{schoolId}/way-in/emergency";
 
 export const verbs: Verbs = {
@@ -65,6 +52,6 @@ export const verbs: Verbs = {
 export const extensions: Extensions = {
   create: emptying(emptyValues),
   update: emptying(emptyValues),
-  preview: { ...emptying(emptyRule), print: showPreview },
+  preview: emptying(emptyRule),
   check: { print: showCheck },
 };
