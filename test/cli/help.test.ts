@@ -101,6 +101,8 @@ test.each<[claim: string, args: string[], message: string]>([
   ["a missing option", ["group", "rename", id], "Required option '--name <text>' not specified."],
   ["an option without its value", ["group", "rename", id, "--name"], "--name"],
   ["an unknown option", ["school", "list", "--fast"], "--fast"],
+  ["an option in place of a value", ["group", "rename", id, "--name", "-x"], "is written --name=-x."],
+  ["an empty remote", ["school", "list", "--remote", ""], "--remote is missing its value"],
   ["an option given twice", ["school", "list", "--limit", "1", "--limit", "2"], "--limit is given more than once."],
   ["a number that is none", ["school", "list", "--limit", "many"], "--limit: 'many' is not a whole number."],
   [
@@ -136,6 +138,13 @@ test.each<[claim: string, args: string[], message: string]>([
 test("a wrong verb shows the help of its noun", async () => {
   const { err } = await run("group", "burn");
   expect(err).toContain((await run("group", "--help")).out.trim());
+});
+
+test("help is printed wherever it is asked for", async () => {
+  const help = await run("help", "school", "list");
+  const calls = ["--help school list", "school -h list", "school list --limit x --help", "-qh school list x"];
+  for (const call of calls) expect(await run(...call.split(" ")), call).toEqual(help);
+  expect(await run("school", "burn", "--help")).toMatchObject({ code: 2, out: "" });
 });
 
 test("--version prints the version of the package", async () => {
