@@ -45,6 +45,9 @@ export function makeProgram(commands: Commands): Parser {
     .configureOutput({ writeErr: () => undefined })
     .configureHelp({
       showGlobalOptions: true,
+      // Without "[options]", which nearly all have.
+      subcommandTerm: (parser) =>
+        [parser.name(), ...parser.registeredArguments.map((one) => `<${one.name()}>`)].join(" "),
       visibleArguments: (parser) => parser.registeredArguments.filter(({ argChoices }) => argChoices !== undefined),
     })
     .addHelpText("afterAll", footer)
