@@ -104,6 +104,14 @@ test("OneRoster files that are missing, of another school or without a role are 
   ]);
 });
 
+test("a Schulconnex record over several lines, at another school and with an unknown role, has these two faults", async () => {
+  const record = { pid: "p1", personenkontexte: [{ organisation: { kennung: "DE-XX-2" }, rolle: "Zauberer" }] };
+  expect(await faults(JSON.stringify([record], null, 1), { school })).toEqual([
+    "file:7:17 personenkontexte.0.organisation.kennung other_school",
+    "file:9:14 personenkontexte.0.rolle unknown_role",
+  ]);
+});
+
 test("Schulconnex records with faults of every kind list each with the line and column of its place", async () => {
   const records = `[
   {"pid": "p1", "person": {"name": {"vorname": "Ada", "familienname": 7}},

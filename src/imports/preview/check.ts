@@ -80,7 +80,8 @@ export async function checkStaged(
   let faults = readFaults;
   if (faults > maxFaults) return faults;
   for (const { code, locate, findFaults } of [
-    ...roleChecks,
+    // In other formats people without a role have a fault of their own.
+    ...(keyColumns.role.file === keyColumns.person.file ? [] : roleChecks),
     ...rowChecks(read),
     ...(schools.size > 1 ? [ambiguous] : []),
   ]) {
