@@ -28,9 +28,9 @@ export async function writeRoster(content: string | Buffer, name = `roster-${++c
   return path;
 }
 
-export async function zip(files: Record<string, string | Buffer>): Promise<Buffer> {
+export async function zip(files: Record<string, string | Buffer>, compress = true): Promise<Buffer> {
   const archive = new ZipFile();
-  for (const [name, content] of Object.entries(files)) archive.addBuffer(Buffer.from(content), name);
+  for (const [name, content] of Object.entries(files)) archive.addBuffer(Buffer.from(content), name, { compress });
   archive.end();
   return buffer(archive.outputStream);
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
@@ -13,7 +15,7 @@ import { loadSchools } from "../../src/imports/formats/schools.ts";
 import { makeStaging } from "../../src/imports/formats/staging.ts";
 import { openSourceFile } from "../../src/imports/read/source.ts";
 import { findEncoding } from "../../src/imports/read/text.ts";
-import { openArchive } from "../../src/imports/read/zip.ts";
+import { openArchive, openParts } from "../../src/imports/read/zip.ts";
 import { storeOf } from "../../src/platform/database/db.ts";
 import { makeImporter, writeRoster, zip } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";
@@ -155,6 +157,21 @@ test("a UTF-8 file with a damaged byte is not taken for Windows-1252, which woul
 test("an archive that unpacks to a hundred times its size is refused before it is unpacked", async () => {
   const path = await writeRoster(await zip({ "users.csv": Buffer.alloc(65 * 2 ** 20, "a") }));
   await expect(openArchive(path)).rejects.toMatchObject({ code: "archive_refused" });
+});
+
+test("an archive or workbook with a changed byte is damaged, even if it unpacks", async () => {
+  const change = async (files: Record<string, string>) => {
+    const content = await zip(files, false);
+    content[content.indexOf("Muster")] = 0x6d;
+    return writeRoster(content);
+  };
+  const users = `sourcedId,orgSourcedIds,role,givenName,familyName\nu1,o1,student,Ada,Muster\n`;
+  await expect(faults(await readFile(await change({ "users.csv": users })))).rejects.toMatchObject({
+    code: "file_damaged",
+  });
+  const { files, close } = await openParts(await change({ "xl/sheet.xml": "<worksheet>Muster</worksheet>" }));
+  await expect(files.get("xl/sheet.xml")!.open().then(text)).rejects.toThrow("checksum");
+  close();
 });
 
 test("what is kept of a long file does not keep the file in memory", async () => {

@@ -1,5 +1,6 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { promisify } from "node:util";
+import { crc32 } from "node:zlib";
 import { open as openZip, type Entry, type ZipFile } from "yauzl";
 import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "./source.ts";
@@ -75,9 +76,21 @@ function toFiles(zip: ZipFile, entries: readonly Entry[]): Map<string, SourceFil
 function openEntry(zip: ZipFile, entry: Entry): Promise<Readable> {
   return new Promise((resolve, reject) => {
     zip.openReadStream(entry, (cause: Error | null, stream) =>
-      cause === null ? resolve(stream) : reject(refuse("The zip archive is damaged.", cause)),
+      cause === null
+        ? resolve(Readable.from(checkSum(stream, entry), { objectMode: false }))
+        : reject(refuse("The zip archive is damaged.", cause)),
     );
   });
+}
+
+/** yauzl compares the size only. */
+async function* checkSum(stream: Readable, entry: Entry): AsyncGenerator<Buffer> {
+  let sum = 0;
+  for await (const bytes of stream as AsyncIterable<Buffer>) {
+    sum = crc32(bytes, sum);
+    yield bytes;
+  }
+  if (sum !== entry.crc32) throw new Error(`${entry.fileName} has another checksum than the archive says.`);
 }
 
 const refuse = (message: string, cause?: unknown) =>
