@@ -122,7 +122,8 @@ test("Schulconnex records with faults of every kind list each with the line and 
      "gruppen": [{"gruppe": {"id": "g1", "bezeichnung": "5b", "typ": "Bande"}}]}]},
   {"pid": "p3", "personenkontexte": [{"organisation": {"kennung": "DE-XX-1"}, "rolle": "LERN"}]},
   {"pid": "p4", "personenkontexte": [{"organisation" {}}]},
-  "p5"
+  "p5",
+  {"pid": "p6", "personenkontexte": [{"organisation": {"kennung": "DE-XX-1"}, "rolle": "LERN", "loeschung": false}]}
 ]`;
   expect(await faults(records)).toEqual([
     "file:2:71 person.name.familienname value_unreadable",
@@ -136,6 +137,7 @@ test("Schulconnex records with faults of every kind list each with the line and 
     "file:8:3 pid id_twice",
     "file:9:54 - json_broken",
     "file:10:3 - json_broken",
+    "file:11:109 personenkontexte.0.loeschung value_unreadable",
   ]);
 });
 

@@ -216,7 +216,9 @@ function readContext(reader: Reader, path: JsonPath, state: ReadState): Context 
   const organisation = [...path, "organisation"];
   const type = reader.get([...organisation, "typ"]);
   if (typeof type === "string" && type.toLowerCase() !== "schule") return null;
-  const isDeleted = (reader.get([...path, "loeschung"]) ?? null) !== null;
+  const deletion = reader.get([...path, "loeschung"]) ?? null;
+  if (typeof deletion !== "object") reader.fault([...path, "loeschung"], "value_unreadable", "The value is no object.");
+  const isDeleted = deletion !== null;
   const code = reader.get([...path, "rolle"]);
   if (!isDeleted && typeof code === "string" && isParentRole(code)) return "PARENT";
   const school = state.schools.choose(...organisationNames(reader, organisation));
