@@ -20,8 +20,8 @@ const metrics = makeMetrics();
 let prepared: Prepared | null = null;
 let stopping = false;
 
-async function prepare({ plan, config: given, url }: ProcessStart): Promise<Prepared> {
-  const config = { ...given, role: plan.role };
+async function prepare({ plan, config: parentConfig, url }: ProcessStart): Promise<Prepared> {
+  const config = { ...parentConfig, role: plan.role };
   const log = makeLog({
     level: config.logLevel,
     format: config.production ? "json" : "readable",

@@ -39,16 +39,16 @@ class RolledBack<T> extends Error {
   }
 }
 
-/** Runs `work`, passes its transaction and events to `look`, and rolls it back. */
+/** Runs `work`, passes its transaction and events to `readChanged`, and rolls it back. */
 export async function previewChange<T>(
   db: InterruptibleDb,
   origin: Origin,
   work: (change: Change) => Promise<unknown>,
-  look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
+  readChanged: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
 ): Promise<T> {
   try {
     await changeDirectory(db, origin, work, async (tx) => {
-      throw new RolledBack(await look(tx, await listWrittenEvents(tx, {})));
+      throw new RolledBack(await readChanged(tx, await listWrittenEvents(tx, {})));
     });
     throw new Error("A preview was not rolled back.");
   } catch (error) {

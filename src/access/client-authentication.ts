@@ -25,9 +25,9 @@ export function checkClientAuthentication({ type, tokenEndpointAuthMethod, publi
 }
 
 /** Errors: invalid public_key_refused. */
-export function readPublicKeys(given: readonly unknown[]): PublicKey[] {
+export function readPublicKeys(jwks: readonly unknown[]): PublicKey[] {
   const refuse = (message: string) => new AppError("invalid", "public_key_refused", message);
-  const keys = given.map((one, at) => {
+  const keys = jwks.map((one, at) => {
     const key = readPublicKey(one);
     if (typeof key === "string") throw refuse(`Public key ${at + 1} ${key}.`);
     return key;

@@ -42,26 +42,26 @@ type Rules = { demandsAgreements: boolean };
 /** Grants an app at the receiving school what the other school granted, for the groups that moved and nobody else. */
 async function grantForMerged(
   change: Change,
-  { given, into, groups, demandsAgreements }: { given: GrantSettings; into: SchoolId; groups: GroupId[] } & Rules,
+  { source, into, groups, demandsAgreements }: { source: GrantSettings; into: SchoolId; groups: GroupId[] } & Rules,
 ): Promise<MergedApp & { isNew: boolean }> {
-  const { clientId, schoolId: from } = given;
+  const { clientId, schoolId: from } = source;
   const key = { clientId, schoolId: into };
   const own = await findGrant(change.tx, key);
   const withheldThere = await withheldAt(change, { clientId, schoolId: from });
   const withheldHere = await withheldAt(change, key);
   const none = { ...key, sync: false, syncedGroups: [], signOn: { kind: "NOBODY" } } as const;
   const base: GrantSettings = own ?? none;
-  const signOn = joinAudiences(given.signOn, base.signOn, groups);
+  const signOn = joinAudiences(source.signOn, base.signOn, groups);
   const agreed =
-    !demandsAgreements || !given.sync || own?.sync === true || (await agreementStateOf(change.tx, key)) === "CURRENT";
+    !demandsAgreements || !source.sync || own?.sync === true || (await agreementStateOf(change.tx, key)) === "CURRENT";
   const withholdsLess = own !== null && withheldThere.some((item) => !withheldHere.includes(item));
-  const sharesNothing = own !== null && given.sync && !own.sync;
-  const app = { clientId, isNew: own === null, losesAudience: losesAudience(given.signOn, base.signOn) };
+  const sharesNothing = own !== null && source.sync && !own.sync;
+  const app = { clientId, isNew: own === null, losesAudience: losesAudience(source.signOn, base.signOn) };
   if (!agreed || withholdsLess || sharesNothing) return { ...app, outcome: "LEFT_BEHIND" };
   if (own === null && withheldThere.length > 0)
     await setWithheld(change, { ...key, attributes: [...new Set([...withheldHere, ...withheldThere])] });
-  const moved = given.sync ? given.syncedGroups : [];
-  const settings = { ...base, sync: base.sync || given.sync, syncedGroups: [...base.syncedGroups, ...moved], signOn };
+  const moved = source.sync ? source.syncedGroups : [];
+  const settings = { ...base, sync: base.sync || source.sync, syncedGroups: [...base.syncedGroups, ...moved], signOn };
   await setGrant(change, settings);
   return { ...app, outcome: own === null ? "MOVED" : "JOINED" };
 }
@@ -79,7 +79,7 @@ export async function mergeGrants(
   const apps: MergedApp[] = [];
   for (const source of all) {
     const { isNew, ...app } = await grantForMerged(change, {
-      given: source,
+      source,
       into,
       groups: merged.groupIds,
       demandsAgreements,

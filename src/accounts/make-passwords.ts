@@ -17,16 +17,16 @@ export type MadeLogin = { personId: PersonId; name: PersonName | null; username:
 
 const mostPeople = 3_000;
 
-async function listCandidates({ prisma }: RecordStore, asked: PasswordsFor): Promise<PersonId[]> {
-  const { schoolId, onlyMissing } = asked;
+async function listCandidates({ prisma }: RecordStore, selection: PasswordsFor): Promise<PersonId[]> {
+  const { schoolId, onlyMissing } = selection;
   const isStudent = { role: "STUDENT" as const };
-  const inGroup = "groupId" in asked && { memberships: { some: { groupId: asked.groupId, ...isStudent } } };
+  const inGroup = "groupId" in selection && { memberships: { some: { groupId: selection.groupId, ...isStudent } } };
   const people = await prisma.person.findMany({
     where: {
       status: "ACTIVE",
-      ...("groupId" in asked && asked.personIds && { id: { in: [...asked.personIds] } }),
+      ...("groupId" in selection && selection.personIds && { id: { in: [...selection.personIds] } }),
       affiliations: { some: { schoolId, ...inGroup } },
-      ...("groupId" in asked ? isStudent : { role: { in: [...asked.roles] } }),
+      ...("groupId" in selection ? isStudent : { role: { in: [...selection.roles] } }),
       ...(onlyMissing && { NOT: { credential: { passwordHash: { not: null } } } }),
     },
     select: { id: true },
@@ -45,11 +45,11 @@ async function listCandidates({ prisma }: RecordStore, asked: PasswordsFor): Pro
 /** Makes passwords and missing user names; sign-ins end. Errors: not_found; conflict too_many_people. */
 export async function makePasswords<T>(
   db: PrismaDb,
-  asked: PasswordsFor,
+  selection: PasswordsFor,
   { origin, listRefused, finish }: PasswordChange<T>,
 ): Promise<T> {
-  const { passwordKind, mustChangePassword: mustChange } = await getSignInSettings(db, asked.schoolId);
-  const candidates = await listCandidates(db, asked);
+  const { passwordKind, mustChangePassword: mustChange } = await getSignInSettings(db, selection.schoolId);
+  const candidates = await listCandidates(db, selection);
   const prepared = await prepareForPeople(candidates, { passwordKind, makeCard: null });
   return againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
@@ -57,8 +57,8 @@ export async function makePasswords<T>(
       const there = candidates.filter((id) => locked.has(id));
       const refused = await listRefused(tx, there);
       const allowed = there.filter((id) => !refused.has(id));
-      await giveUserNames(tx, { schoolId: asked.schoolId, people: allowed }, origin.at);
-      return finish(tx, await writePasswords(tx, allowed, { prepared, asked, mustChange, origin }));
+      await giveUserNames(tx, { schoolId: selection.schoolId, people: allowed }, origin.at);
+      return finish(tx, await writePasswords(tx, allowed, { prepared, selection, mustChange, origin }));
     }),
   );
 }
@@ -92,7 +92,7 @@ const selectLogins = makeFind<LoginRow, People>()`
 
 type Writing = {
   prepared: ReadonlyMap<PersonId, Prepared>;
-  asked: PasswordsFor;
+  selection: PasswordsFor;
   mustChange: boolean;
   origin: Origin;
 };
@@ -100,13 +100,13 @@ type Writing = {
 async function writePasswords(
   tx: Transaction,
   allowed: PersonId[],
-  { prepared, asked, mustChange, origin }: Writing,
+  { prepared, selection, mustChange, origin }: Writing,
 ): Promise<MadeLogin[]> {
   const logins = await selectLogins(tx, { people: allowed });
-  const wanted = logins.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
+  const wanted = logins.filter(({ hadPassword }) => !(selection.onlyMissing && hadPassword));
   const people = wanted.map(({ personId }) => ({ ...prepared.get(personId)!, personId }));
-  const groupIds = "groupId" in asked ? [asked.groupId] : undefined;
-  await setSecretsIn(tx, { schoolId: asked.schoolId, people, mustChange, groupIds }, origin);
+  const groupIds = "groupId" in selection ? [selection.groupId] : undefined;
+  await setSecretsIn(tx, { schoolId: selection.schoolId, people, mustChange, groupIds }, origin);
   return wanted.map(({ personId, username, firstFull, firstCall, last }) => ({
     personId,
     username,

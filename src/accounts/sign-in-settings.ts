@@ -63,11 +63,11 @@ export const lockSchoolSettings = makeRowLock("school", "id", "sign-on.lockSchoo
 /** Passkeys and sessions stay as they are if left out. Errors: invalid for a help text that is refused. */
 export async function putSignInSettings(
   tx: Transaction,
-  { schoolId, ...given }: Omit<SignInSettings, Optional> & Partial<SignInSettings> & { schoolId: SchoolId },
+  { schoolId, ...changes }: Omit<SignInSettings, Optional> & Partial<SignInSettings> & { schoolId: SchoolId },
   origin: Origin,
 ): Promise<void> {
-  const helpText = given.helpText === null ? null : checkLines("helpText", given.helpText, longestHelpText);
-  const settings = { ...given, helpText };
+  const helpText = changes.helpText === null ? null : checkLines("helpText", changes.helpText, longestHelpText);
+  const settings = { ...changes, helpText };
   await tx.prisma.schoolSignIn.upsert({
     where: { schoolId },
     create: { schoolId, ...settings },

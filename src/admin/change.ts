@@ -47,7 +47,7 @@ export async function changeIn<Unit, Found extends object | null, Result, Answer
 ): Promise<Answer> {
   const { touch, record: read, work, without = [], recorded = (whole) => whole, effect, answer, ...how } = steps;
   const { absent = null, ...lines } = how;
-  const record = async (found: Found | null) => (found === null ? absent : recorded(found, tx));
+  const record = async (value: Found | null) => (value === null ? absent : recorded(value, tx));
   await touch?.(unit);
   const before = await read(tx);
   refuseStale(request.headers, before as NonNullable<Found> | null, without);

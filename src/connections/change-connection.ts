@@ -104,18 +104,18 @@ const record = async (
 /** Errors: invalid; not_found school_not_found; conflict roster_connections_full. */
 export async function createRosterConnectionIn(
   tx: Transaction,
-  { name, kind, schoolIds, secret, ...given }: NewRosterConnection,
+  { name, kind, schoolIds, secret, ...input }: NewRosterConnection,
   { keys, sources, origin }: Context,
 ): Promise<RosterConnectionId> {
   const source = getSource(sources, kind);
-  const settings = readSettings({ kind, source, schools: new Set(schoolIds).size }, {}, given);
+  const settings = readSettings({ kind, source, schools: new Set(schoolIds).size }, {}, input);
   if (secret !== undefined) checkSecret(source, secret);
   const id = makeUuid(origin.at) as RosterConnectionId;
   const empty = { id, name, kind, settings, secret: null, state: "OFF", times: [], daysOff: [], applies: "PREVIEW" };
   const times = { createdAt: origin.at, updatedAt: origin.at };
   const row = { ...empty, notifyAddresses: [], pauseFrom: null, pauseUntil: null, ...times };
   const sealed = secret === undefined ? {} : { secret: sealSecret(keys, { id, settings }, secret) };
-  const columns = readColumns({ ...given, name }, row as unknown as ConnectionRow);
+  const columns = readColumns({ ...input, name }, row as unknown as ConnectionRow);
   await tx.prisma.rosterConnection.create({ data: { ...row, ...columns, ...sealed } });
   await setSchools(tx, id, schoolIds);
   await record(tx, { id, schoolIds }, "roster_connection_created", origin);
@@ -134,21 +134,21 @@ function checkSecret({ secret }: RosterSource, input: string): void {
 export async function updateRosterConnectionIn(
   tx: Transaction,
   id: string,
-  { schoolIds, secret, state: wanted, ...given }: RosterConnectionUpdate,
+  { schoolIds, secret, state: wanted, ...input }: RosterConnectionUpdate,
   { keys, sources, origin }: Context,
 ): Promise<void> {
   const before = await getConnectionRow(tx, id);
   const source = getSource(sources, before.kind);
   const known = before.settings as SourceSettings;
   const schools = new Set(schoolIds ?? schoolIdsOf(before)).size;
-  const settings = readSettings({ kind: before.kind, source, schools }, known, given);
+  const settings = readSettings({ kind: before.kind, source, schools }, known, input);
   if (secret !== undefined) checkSecret(source, secret);
   const forgetsSecret = secret === undefined && isForOthers(known, settings) && before.secret !== null;
   const hasSecret = secret !== undefined || (before.secret !== null && !forgetsSecret);
   const isComplete = hasSecret || source.secret !== "required";
   if (wanted === "ON" && !isComplete) throw incomplete();
   const state = wanted ?? (forgetsSecret ? "OFF" : before.state);
-  const columns = readColumns(given, before);
+  const columns = readColumns(input, before);
   const reads = JSON.stringify(settings) !== JSON.stringify(known) || schoolIds !== undefined;
   await tx.prisma.rosterConnection.update({
     where: { id },

@@ -39,7 +39,7 @@ type Deps = {
   waitMs?: number | undefined;
 };
 
-type Working = Pick<RosterImport, "origin" | "holdLease"> & { signal: AbortSignal; given: RosterFile | undefined };
+type Working = Pick<RosterImport, "origin" | "holdLease"> & { signal: AbortSignal; arrival: RosterFile | undefined };
 
 export type RosterRuns = ReturnType<typeof makeRosterRuns>;
 
@@ -76,22 +76,22 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
     });
   }
 
-  /** Fetches and imports; `given` is a file that arrived. */
-  async function work(claimed: Claimed, { origin, signal, given, holdLease }: Working): Promise<Ended> {
+  /** Fetches and imports; `arrival` is a file that was sent here. */
+  async function work(claimed: Claimed, { origin, signal, arrival, holdLease }: Working): Promise<Ended> {
     const { row, trigger } = claimed;
-    const made: string[] = given === undefined ? [] : [given.path];
+    const made: string[] = arrival === undefined ? [] : [arrival.path];
     const makeFile = () => {
       const path = makeTemporaryPath();
       made.push(path);
       return path;
     };
     try {
-      if (given !== undefined) await refuseHalf(given.path);
+      if (arrival !== undefined) await refuseHalf(arrival.path);
       const last = await findLastImport(db, row.id);
       const isKnown = last !== null && last.state !== "EXPIRED" && row.digest !== null;
       const skips = isKnown && (trigger === "SCHEDULE" || trigger === "ARRIVAL");
       const fetched: RosterFile | Unchanged | "secret_missing" =
-        given ?? (await fetchFile(claimed, signal, makeFile, skips ? row.validator : null));
+        arrival ?? (await fetchFile(claimed, signal, makeFile, skips ? row.validator : null));
       if (fetched === "secret_missing") return { outcome: "FAILED", failure: "SECRET_MISSING" };
       const known = row.digest === null ? null : Buffer.from(row.digest);
       const digest = fetched === "unchanged" ? known : await digestOf(fetched.path, signal);
@@ -134,7 +134,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
     }
   }
 
-  async function execute(claimed: Claimed, origin: Origin, outer: AbortSignal, given?: RosterFile): Promise<void> {
+  async function execute(claimed: Claimed, origin: Origin, outer: AbortSignal, arrival?: RosterFile): Promise<void> {
     const lost = new AbortController();
     const renew = setInterval(() => {
       renewLease(db.pool, { holder: claimed.runId }).then(
@@ -149,7 +149,7 @@ export function makeRosterRuns({ waitMs = 5000, ...deps }: Deps) {
       throw new Error("another run has taken the place of this one");
     };
     try {
-      const ended = await work(claimed, { origin, signal, given, holdLease }).catch((error: unknown) =>
+      const ended = await work(claimed, { origin, signal, arrival, holdLease }).catch((error: unknown) =>
         endFailed(error, claimed, signal),
       );
       const isRecorded = await finishRun(db, claimed, ended, { now: clock(), sendsMail: deps.sendsMail });

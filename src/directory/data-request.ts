@@ -110,10 +110,10 @@ type NewRequest = { personId: PersonId; schoolId: SchoolId; askedBy: Row["askedB
 /** Errors: invalid received_on_refused for a day in the future or more than a year ago. */
 export async function recordDataRequest(
   tx: Transaction,
-  { personId, schoolId, askedBy, ...given }: NewRequest,
+  { personId, schoolId, askedBy, ...request }: NewRequest,
   origin: Origin,
 ): Promise<DataRequestId> {
-  const receivedOn = given.receivedOn ?? dayOf(origin.at);
+  const receivedOn = request.receivedOn ?? dayOf(origin.at);
   const id = makeUuid(origin.at) as DataRequestId;
   const age = daysBetween(receivedOn, dayOf(origin.at));
   if (!(age >= 0 && age <= 366)) {

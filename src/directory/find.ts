@@ -34,12 +34,12 @@ const contains = (text: Sql, search: SqlPart): Sql =>
   sql`(${search}::text IS NULL OR position(${searched(search)} IN ${searched(text)}) > 0)`;
 
 /** Runs a statement that finds ids, and reads their records in its order. */
-async function listInOrder<Params extends object, Found extends { id: string }>(
+async function listInOrder<Params extends object, Row extends { id: string }>(
   db: Store,
-  { find, given }: { find: Statement<Params>; given: Params },
-  read: (where: { id: { in: string[] } }) => Promise<Found[]>,
-): Promise<Found[]> {
-  const ids = (await findRows<{ id: string }, Params>(db, find, given)).map(({ id }) => id);
+  { find, params }: { find: Statement<Params>; params: Params },
+  read: (where: { id: { in: string[] } }) => Promise<Row[]>,
+): Promise<Row[]> {
+  const ids = (await findRows<{ id: string }, Params>(db, find, params)).map(({ id }) => id);
   const byId = new Map((await read({ id: { in: ids } })).map((record) => [record.id, record]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
@@ -65,7 +65,7 @@ export async function listSchools(
   db: Store,
   { among, order = "asc", ...page }: Page & { among?: readonly SchoolId[] | undefined; order?: SortOrder | undefined },
 ): Promise<School[]> {
-  const search = { find: schoolSearches[order], given: { ...searchOf(page), among: among ?? null } };
+  const search = { find: schoolSearches[order], params: { ...searchOf(page), among: among ?? null } };
   return (await listInOrder(db, search, (where) => db.prisma.school.findMany({ where }))).map(presentSchool);
 }
 
@@ -131,7 +131,7 @@ export async function listGroups(
 ): Promise<Group[]> {
   const params = { ...filter, ...searchOf({ search, limit, after }) };
   const read = (where: Prisma.GroupWhereInput) => db.prisma.group.findMany({ where, select: withMembers });
-  return (await listInOrder(db, { find: groupSearches[order], given: params }, read)).map(presentGroup);
+  return (await listInOrder(db, { find: groupSearches[order], params }, read)).map(presentGroup);
 }
 
 const mostNamedGroups = 20;
@@ -377,5 +377,5 @@ export async function listPeople(
   };
   const find = peopleSearches.get(narrowingOf(query))!.get(sort)![order];
   const read = (where: Prisma.PersonWhereInput) => db.prisma.person.findMany({ where, select: atSchools });
-  return (await listInOrder(db, { find, given: query }, read)).map(presentPerson);
+  return (await listInOrder(db, { find, params: query }, read)).map(presentPerson);
 }

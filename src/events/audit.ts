@@ -140,7 +140,7 @@ const ids = pick(a, "id", "actorId", "actorRole", "clientId", "personId", "schoo
 const line = fields<RecordedAudit>({ ...ids, ...pick(a, "at", "action", "detail", "before", "after") });
 
 /** SQL condition: the column has the value, or the filter was left out. */
-const matchesFilter = (column: Sql, given: Part): Sql => sql`(${given} IS NULL OR ${column} = ${given})`;
+const matchesFilter = (column: Sql, value: Part): Sql => sql`(${value} IS NULL OR ${column} = ${value})`;
 
 // Without statistics PostgreSQL takes one line in 200 for one without an act, and would sort all lines of an app to
 // find some. It estimates that `num_nulls` is not 0 for nearly all lines.
@@ -148,20 +148,20 @@ const isNoPartOfAct = sql`num_nulls(${a.actId}) <> 0`;
 
 const makeList = ([order, isBehind]: [order: Sql, isBehind: Sql]) =>
   makeFind<RecordedAudit, Query>(
-    (given) => sql`
+    (params) => sql`
     SELECT ${line} FROM ${a}
-    WHERE ${matchesFilter(a.personId, sql`${given.personId}::uuid`)} AND ${matchesFilter(a.schoolId, sql`${given.schoolId}::uuid`)}
-      AND ${matchesFilter(a.clientId, sql`${given.clientId}::text`)} AND ${matchesFilter(a.actorId, sql`${given.actorId}::text`)}
-      AND ${matchesFilter(a.action, sql`${given.action}::text`)}
-      AND (${given.personId}::uuid IS NOT NULL OR ${isNoPartOfAct})
-      AND (${given.since}::timestamptz IS NULL OR ${a.at} >= ${given.since})
-      AND (${given.until}::timestamptz IS NULL OR ${a.at} < ${given.until})
-      AND (${given.lastAt}::timestamptz IS NULL OR (${a.at}, ${a.id}) ${isBehind} (${given.lastAt}, ${given.lastId}))
-      AND ${matchesFilter(a.schoolId, sql`${given.onlySchool}::uuid`)} AND ${matchesFilter(a.clientId, sql`${given.onlyApp}::text`)}
-      AND (${given.amongSchools}::uuid[] IS NULL AND ${given.amongApps}::text[] IS NULL
-        OR ${given.amongSchools} IS NOT NULL AND ${a.schoolId} = ANY (${given.amongSchools})
-        OR ${given.amongApps} IS NOT NULL AND ${a.clientId} = ANY (${given.amongApps}))
-    ORDER BY ${a.at} ${order}, ${a.id} ${order} LIMIT ${given.limit}`,
+    WHERE ${matchesFilter(a.personId, sql`${params.personId}::uuid`)} AND ${matchesFilter(a.schoolId, sql`${params.schoolId}::uuid`)}
+      AND ${matchesFilter(a.clientId, sql`${params.clientId}::text`)} AND ${matchesFilter(a.actorId, sql`${params.actorId}::text`)}
+      AND ${matchesFilter(a.action, sql`${params.action}::text`)}
+      AND (${params.personId}::uuid IS NOT NULL OR ${isNoPartOfAct})
+      AND (${params.since}::timestamptz IS NULL OR ${a.at} >= ${params.since})
+      AND (${params.until}::timestamptz IS NULL OR ${a.at} < ${params.until})
+      AND (${params.lastAt}::timestamptz IS NULL OR (${a.at}, ${a.id}) ${isBehind} (${params.lastAt}, ${params.lastId}))
+      AND ${matchesFilter(a.schoolId, sql`${params.onlySchool}::uuid`)} AND ${matchesFilter(a.clientId, sql`${params.onlyApp}::text`)}
+      AND (${params.amongSchools}::uuid[] IS NULL AND ${params.amongApps}::text[] IS NULL
+        OR ${params.amongSchools} IS NOT NULL AND ${a.schoolId} = ANY (${params.amongSchools})
+        OR ${params.amongApps} IS NOT NULL AND ${a.clientId} = ANY (${params.amongApps}))
+    ORDER BY ${a.at} ${order}, ${a.id} ${order} LIMIT ${params.limit}`,
   );
 const listOldest = makeList([sql`ASC`, sql`>`]);
 const listNewest = makeList([sql`DESC`, sql`<`]);

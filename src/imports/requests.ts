@@ -159,9 +159,9 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       const applyRules = { ...rules, ...(beforeCommit && { beforeCommit }) };
       await changeInTurn(id, origin, options, () => applyImport(db, id, applyRules, origin));
     },
-    /** Waits for its turn, and undoes the import; `kept` is from `confirmUndo`. Errors: those of `undoImport`. */
-    async undo(id: ImportId, kept: KeptCounts, origin: Origin, options: CallOptions): Promise<void> {
-      const undo = { kept, restoreWindowDays: rules.restoreWindowDays };
+    /** Waits for its turn, and undoes the import; `keptCounts` is from `confirmUndo`. Errors: those of `undoImport`. */
+    async undo(id: ImportId, keptCounts: KeptCounts, origin: Origin, options: CallOptions): Promise<void> {
+      const undo = { kept: keptCounts, restoreWindowDays: rules.restoreWindowDays };
       await changeInTurn(id, origin, options, () => undoImport(db, id, undo, origin));
     },
     async cancel(id: ImportId, origin: Origin, beforeCommit?: ApplyRules["beforeCommit"]): Promise<void> {

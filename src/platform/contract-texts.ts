@@ -79,8 +79,8 @@ const isNullable = ({ nullable = false, allOf = [] }: Schema): boolean =>
 
 type Parent = { pointer: string; isRequired: boolean; isChange: boolean };
 
-function listProperties(given: Schema, parent: Parent): BodyProperty[] {
-  const schema = resolve(given);
+function listProperties(schemaOrRef: Schema, parent: Parent): BodyProperty[] {
+  const schema = resolve(schemaOrRef);
   const variants = [...(schema.allOf ?? []), ...(schema.oneOf ?? []), ...(schema.anyOf ?? [])];
   const parts = [...variants, ...(schema.items === undefined ? [] : [schema.items])];
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {

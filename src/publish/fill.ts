@@ -19,7 +19,7 @@ const waysToWrite = [
 export function fillDates(text: string, end: EndOfFlow): string {
   return (["deprecatedAt", "sunsetAt"] as const).reduce(
     (filled, name) =>
-      waysToWrite.reduce((given, write) => given.replaceAll(write(writtenEnd[name]), () => write(end[name])), filled),
+      waysToWrite.reduce((text, write) => text.replaceAll(write(writtenEnd[name]), () => write(end[name])), filled),
     text,
   );
 }

@@ -107,8 +107,8 @@ function renderCode(token: Tokens.Code, own?: OwnPrograms): string {
   const code = own?.fill(program) ?? token.text;
   const pre = `<pre tabindex="0"><code class="language-${program.language}">${escapeHtml(code)}\n</code></pre>`;
   const [, file] = / file=(\S+)/.exec(token.lang ?? "") ?? [];
-  const figure = (kind: "output" | "file", caption: string, shown: string) =>
-    `<figure class="${kind}"><figcaption>${escapeHtml(caption)}</figcaption>${shown}</figure>`;
+  const figure = (kind: "output" | "file", caption: string, content: string) =>
+    `<figure class="${kind}"><figcaption>${escapeHtml(caption)}</figcaption>${content}</figure>`;
   if (program.language === "output") return figure("output", "Output", pre);
   const snippet = `<div class="snippet">${pre}</div>`;
   return `${file === undefined ? snippet : figure("file", file, snippet)}${own?.after(program) ?? ""}`;

@@ -10,7 +10,7 @@ type Findable = { kind: "Page" | "Error" | "Operation"; title: string; path: str
 type Hit = Omit<Findable, "text"> & { excerpt: string[] };
 
 /** `isNear`: nothing has the words, and these are the nearest pages. */
-export type Results = { found: Hit[]; isNear: boolean };
+export type Results = { hits: Hit[]; isNear: boolean };
 export type Search = (query: string) => Results;
 
 const mostResults = 30;
@@ -45,7 +45,7 @@ export async function makeSearch(guides: readonly Guide[], documents: readonly P
   const near = listStarts(guides);
   return (query) => {
     const words = [...new Set(splitWords(query))].slice(0, mostWords);
-    if (words.length === 0) return { found: [], isNear: false };
+    if (words.length === 0) return { hits: [], isNear: false };
     const marked = words.filter((word) => termsOf(word).length > 0);
     const present = (results: readonly { id: unknown }[]) =>
       results.map(({ id }) => {
@@ -54,9 +54,9 @@ export async function makeSearch(guides: readonly Guide[], documents: readonly P
       });
     const text = words.join(" ");
     const exact = index.search(text).slice(0, mostResults);
-    if (exact.length > 0) return { found: present(exact), isNear: false };
+    if (exact.length > 0) return { hits: present(exact), isNear: false };
     const similar = index.search(text, { fuzzy: 0.35 }).slice(0, nearResults);
-    return { found: similar.length > 0 ? present(similar) : near, isNear: true };
+    return { hits: similar.length > 0 ? present(similar) : near, isNear: true };
   };
 }
 

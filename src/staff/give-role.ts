@@ -49,8 +49,8 @@ function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly Scho
 
 const invalid = (code: string, message: string) => new AppError("invalid", code, message);
 
-function checkRole(given: NewRole, now: Date, supportRoleDays: number): void {
-  const { role, schoolIds = [], clientIds = [], reason = null, endsAt = null } = given;
+function checkRole(newRole: NewRole, now: Date, supportRoleDays: number): void {
+  const { role, schoolIds = [], clientIds = [], reason = null, endsAt = null } = newRole;
   const target = targetOf(role);
   checkScope(role, "school", { isNeeded: target === "schools", isGiven: schoolIds.length > 0 });
   checkScope(role, "app", { isNeeded: target === "apps", isGiven: clientIds.length > 0 });
@@ -79,19 +79,19 @@ function checkScope(role: StaffRoleName, kind: "school" | "app", { isNeeded, isG
  */
 export async function giveRole(
   tx: Transaction,
-  given: NewRole,
+  newRole: NewRole,
   by: { giver: Giver; origin: Origin; supportRoleDays?: number },
 ): Promise<StaffRole> {
-  const { role, holder, endsAt = null } = given;
-  const reason = typeof given.reason === "string" ? checkText("reason", given.reason, longestReason) : null;
-  const schoolIds = [...new Set(given.schoolIds ?? [])];
-  const clientIds = [...new Set(given.clientIds ?? [])];
+  const { role, holder, endsAt = null } = newRole;
+  const reason = typeof newRole.reason === "string" ? checkText("reason", newRole.reason, longestReason) : null;
+  const schoolIds = [...new Set(newRole.schoolIds ?? [])];
+  const clientIds = [...new Set(newRole.clientIds ?? [])];
   const { at } = by.origin;
-  checkRole({ ...given, schoolIds, clientIds }, at, by.supportRoleDays ?? usualSupportDays);
+  checkRole({ ...newRole, schoolIds, clientIds }, at, by.supportRoleDays ?? usualSupportDays);
   refuseGiver(by.giver, role, schoolIds);
   await refuseMissing(tx, { holder, schoolIds, clientIds });
   await refuseHeld(tx, { role, holder, schoolIds, clientIds, endsAt }, at);
-  if ("clientId" in holder) await refuseUnconfirmed(tx, { ...given, holder, schoolIds, clientIds }, by);
+  if ("clientId" in holder) await refuseUnconfirmed(tx, { ...newRole, holder, schoolIds, clientIds }, by);
   const id = makeUuid(at) as StaffRoleId;
   const made = await tx.prisma.staffRole.create({
     data: {
@@ -191,8 +191,8 @@ async function refuseMissing(
     throw new AppError("not_found", "app_not_found", "There is no such app.");
 }
 
-async function refuseHeld(tx: Transaction, given: NewRole, now: Date): Promise<void> {
-  const { role, holder, schoolIds = [], clientIds = [], endsAt = null } = given;
+async function refuseHeld(tx: Transaction, newRole: NewRole, now: Date): Promise<void> {
+  const { role, holder, schoolIds = [], clientIds = [], endsAt = null } = newRole;
   const held = await findRoles(tx, holder, now);
   const covers = (other: StaffRole) =>
     other.role === role &&

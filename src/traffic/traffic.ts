@@ -45,8 +45,8 @@ export function makeTraffic({ db, clock }: { db: Db; clock: Clock }): Traffic {
     await writeJobRuns(db.pool, [...ran.values()]);
   }
 
-  function takeBack(taken: ReadonlyMap<string, Counted>): void {
-    for (const [key, count] of taken) {
+  function takeBack(counts: ReadonlyMap<string, Counted>): void {
+    for (const [key, count] of counts) {
       const later = counted.get(key);
       if (later !== undefined) later.count += count.count;
       else if (counted.size < mostKeys) counted.set(key, count);

@@ -98,14 +98,14 @@ type Context = { keys: EncryptionKeys; allowHttp: boolean; origin: Origin };
 /** Errors: invalid; not_found for a school or group that is not there; conflict upstream_connection_exists. */
 export async function createConnectionIn(
   tx: Transaction,
-  { schoolId, profile, clientSecret, ...given }: NewConnection,
+  { schoolId, profile, clientSecret, ...input }: NewConnection,
   { keys, allowHttp, origin }: Context,
 ): Promise<ConnectionId> {
   const { authMethod, scopeSteps, subjectClaim } = profiles[profile];
-  checkCredentials({ clientId: given.clientId, clientSecret });
+  checkCredentials({ clientId: input.clientId, clientSecret });
   const settings = checkSettings(
     profile,
-    { ...defaults, authMethod, scopes: [...scopeSteps[0]!], subjectClaim, ...given },
+    { ...defaults, authMethod, scopes: [...scopeSteps[0]!], subjectClaim, ...input },
     allowHttp,
   );
   await checkGroups(tx, schoolId, settings.groupIds);
@@ -158,10 +158,10 @@ export async function updateConnectionIn(
   await lockConnection(tx, id);
   const before = await findConnection(tx, id);
   if (before === null) throw connectionNotFound();
-  const { clientSecret, state: wanted, ...given } = changed;
-  checkCredentials({ clientId: given.clientId, clientSecret });
-  const settings = checkSettings(before.profile, { ...settingsOf(before), ...withIssuer(before, given) }, allowHttp);
-  if (given.groupIds !== undefined) await checkGroups(tx, before.schoolId, given.groupIds);
+  const { clientSecret, state: wanted, ...input } = changed;
+  checkCredentials({ clientId: input.clientId, clientSecret });
+  const settings = checkSettings(before.profile, { ...settingsOf(before), ...withIssuer(before, input) }, allowHttp);
+  if (input.groupIds !== undefined) await checkGroups(tx, before.schoolId, input.groupIds);
   const forgetsSecret = clientSecret === undefined && ends("secret", before, settings);
   const mustBeTested = ends("test", before, settings);
   const areOthers = ends("links", before, settings);
@@ -190,7 +190,7 @@ export async function updateConnectionIn(
   await unique(() => tx.prisma.upstreamConnection.update({ where: { id }, data }));
   if (confirmedForStaff && !before.confirmedForStaff)
     await tx.prisma.upstreamRefusal.deleteMany({ where: { connectionId: id, code: "NOT_CONFIRMED" } });
-  if (given.confirmedForStaff === true) await closeSetUpLinksIn(tx, id, origin);
+  if (input.confirmedForStaff === true) await closeSetUpLinksIn(tx, id, origin);
   const detail = { connectionId: id, ...(state !== before.state && { state }) };
   await recordAudit(tx, { ...origin, action: "upstream_connection_updated", schoolId: before.schoolId, detail });
 }

@@ -147,7 +147,7 @@ async function signIn(
     subject === null
       ? { kind: "refused", code: "CLAIM_MISSING", matches: 0, value: null }
       : refuseUnconfirmed(connection, await findPersonOf(db.pool, { connection, account, now }), claims);
-  if (person.kind === "refused") return refuse(deps, { connection, account, found: person, back });
+  if (person.kind === "refused") return refuse(deps, { connection, account, match: person, back });
   let { facts } = person;
   if (person.kind === "new") await linkByRule(db, { connection, account, facts, now, requestId });
   if (facts.generation === null) {
@@ -191,11 +191,11 @@ const severalFactors = new Set([
 const saysSecondFactor = ({ amr, acr }: Claims): boolean =>
   (Array.isArray(amr) && amr.includes("mfa")) || (typeof acr === "string" && severalFactors.has(acr));
 
-type Refusing = { connection: Known; account: Account; found: Extract<AccountMatch, { kind: "refused" }>; back: Back };
+type Refusing = { connection: Known; account: Account; match: Extract<AccountMatch, { kind: "refused" }>; back: Back };
 
 async function refuse(
   { db, encryptionKeys }: RoundTripDeps,
-  { connection, account, found: person, back: { at: now } }: Refusing,
+  { connection, account, match: person, back: { at: now } }: Refusing,
 ): Promise<never> {
   const { code, matches, value } = person;
   const refused = { connection, account, matches, value, now };

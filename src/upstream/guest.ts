@@ -19,9 +19,9 @@ const arrivals = { capacity: 30, refillSeconds: 3600 };
 const refusal = table("upstreamRefusal", "refusal");
 const link = table("upstreamLink", "link");
 
-type Look = { connectionId: ConnectionId; issuer: string; subject: string; subjectHash: Buffer };
+type Identity = { connectionId: ConnectionId; issuer: string; subject: string; subjectHash: Buffer };
 type Waiting = { count: number; isKnown: boolean; isLinked: boolean };
-const countWaiting = makeFindOne<Waiting, Look>("upstream.countWaitingGuests")`
+const countWaiting = makeFindOne<Waiting, Identity>("upstream.countWaitingGuests")`
   SELECT count(*)::int AS count, coalesce(bool_or(${refusal.subjectHash} = ${"subjectHash"}), false) AS "isKnown",
     EXISTS (SELECT FROM ${link} WHERE ${link.connectionId} = ${"connectionId"} AND ${link.issuer} = ${"issuer"}
       AND ${link.subject} = ${"subject"}) AS "isLinked"

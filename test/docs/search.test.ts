@@ -6,7 +6,7 @@ import { makeSearch } from "../../src/publish/search.ts";
 const place = { platform: "schultor", baseUrl: "http://localhost:3000", issuerUrl: "http://localhost:3000" };
 const withoutPkce = { deprecatedAt: new Date("2026-12-01"), sunsetAt: new Date("2028-08-01") };
 const search = await makeSearch(listGuides({ ...place, withoutPkce }), await loadPublishedDocuments(place));
-const pathsOf = (query: string): string[] => search(query).found.map(({ path }) => path);
+const pathsOf = (query: string): string[] => search(query).hits.map(({ path }) => path);
 
 // What a partner types, and a page that must be among the first three.
 const queries: [query: string, page: RegExp][] = [
@@ -52,6 +52,6 @@ test("a word with a spelling mistake, and one that no page has, lead to the near
   expect(pathsOf("webhok").some((path) => /webhook/.test(path))).toBe(true);
   expect(pathsOf("signatre").some((path) => /webhook/.test(path))).toBe(true);
   const nothing = search("zeppelin");
-  expect([nothing.isNear, nothing.found.length > 3]).toEqual([true, true]);
-  expect(search("  ?! ")).toEqual({ found: [], isNear: false });
+  expect([nothing.isNear, nothing.hits.length > 3]).toEqual([true, true]);
+  expect(search("  ?! ")).toEqual({ hits: [], isNear: false });
 });

@@ -49,8 +49,8 @@ export function makeListBySchool<Counts extends object, Params extends object>(
     OR (${s.sortKey}, ${s.id}, ${app.clientId}) > (${filter.place}, ${filter.lastSchool}::uuid, ${filter.lastApp}::text)
   ORDER BY ${s.sortKey}, ${s.id}, ${app.clientId} LIMIT ${filter.limit}`;
   }, name);
-  return (db: Queryable, { after, ...given }: Query & { after: SchoolPosition | undefined }) =>
-    list(db, { ...given, ...after } as unknown as Query & Partial<SchoolPosition>);
+  return (db: Queryable, { after, ...filter }: Query & { after: SchoolPosition | undefined }) =>
+    list(db, { ...filter, ...after } as unknown as Query & Partial<SchoolPosition>);
 }
 
 /** SQL: the first moment of the month of a time, in UTC. */

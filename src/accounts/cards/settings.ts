@@ -148,12 +148,12 @@ export async function findParentLetter({ prisma }: RecordStore, schoolId: School
 /** Errors: invalid for a text that is refused. */
 export async function putParentLetter(
   { prisma }: Transaction,
-  { schoolId, text: given }: { schoolId: SchoolId; text: string | null },
+  { schoolId, text: typedText }: { schoolId: SchoolId; text: string | null },
   origin: Origin,
 ): Promise<void> {
-  if (given === null) await prisma.parentLetter.deleteMany({ where: { schoolId } });
+  if (typedText === null) await prisma.parentLetter.deleteMany({ where: { schoolId } });
   else {
-    const text = checkLines("text", given, longest);
+    const text = checkLines("text", typedText, longest);
     await prisma.parentLetter.upsert({ where: { schoolId }, create: { schoolId, text }, update: { text } });
   }
   await recordAudit({ prisma }, { ...origin, action: "parent_letter_set", schoolId });

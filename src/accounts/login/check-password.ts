@@ -211,10 +211,10 @@ type CredentialQuery = { username: string; device: Buffer; now: Date; hasPasskey
 async function findCredential(db: Db, { username, ...rest }: CredentialQuery): Promise<CredentialFacts> {
   // PostgreSQL accepts no NUL character, and no user name has one.
   const params = { username: username.includes("\0") ? null : username, ...rest };
-  const { isOwnDevice, isKnownDevice, ...found } = await findByUsername(db.pool, params);
-  const { personId, passwordHash, isAllowed, hasFactor } = found;
+  const { isOwnDevice, isKnownDevice, ...login } = await findByUsername(db.pool, params);
+  const { personId, passwordHash, isAllowed, hasFactor } = login;
   // The other columns of a credential are never null.
   const isFound = personId !== null && passwordHash !== null;
-  const credential = { ...found, isAllowed: isAllowed === true, hasFactor: hasFactor === true } as Credential;
+  const credential = { ...login, isAllowed: isAllowed === true, hasFactor: hasFactor === true } as Credential;
   return { isOwnDevice, isKnownDevice, personId, credential: isFound ? credential : null };
 }

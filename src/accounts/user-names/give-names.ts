@@ -42,9 +42,9 @@ async function giveNames(
 
 type Columns = { people: PersonId[]; names: string[] };
 
-const columnsOf = (given: readonly NewUserName[]): Columns => ({
-  people: given.map(({ personId }) => personId),
-  names: given.map(({ username }) => username),
+const columnsOf = (names: readonly NewUserName[]): Columns => ({
+  people: names.map(({ personId }) => personId),
+  names: names.map(({ username }) => username),
 });
 
 const claim = table("userName");

@@ -18,7 +18,7 @@ type Target = { schoolId: SchoolId; id: string; search: string };
 const idm = "/idm/ep/v1";
 const ofSchool = ({ schoolId }: Target) => `${idm}/schools/${schoolId}`;
 
-const pathOf: Record<AppViewResource, (asked: Target) => string> = {
+const pathOf: Record<AppViewResource, (target: Target) => string> = {
   school: ofSchool,
   users: (target) => `${ofSchool(target)}/users`,
   groups: (target) => `${ofSchool(target)}/groups${target.search}`,
@@ -77,8 +77,8 @@ export function countRecords(body: string): number {
 }
 
 /** The tag of the app's answer says all of a body that can be long. */
-export const answerShown = <Shown extends { etag: string | null; body: string | null }>(shown: Shown) =>
-  answerRecord(shown, shown.etag === null ? [] : ["body"]);
+export const answerShown = <View extends { etag: string | null; body: string | null }>(view: View) =>
+  answerRecord(view, view.etag === null ? [] : ["body"]);
 
 /** Resources whose records have the source system identifier, which belongs to the home school. */
 const withSourceId: readonly AppViewResource[] = ["people", "person"];

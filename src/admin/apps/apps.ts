@@ -24,8 +24,8 @@ export const appProperties: Same<
 > = true;
 
 /** Omits an old secret that has expired, and the sector of a move (id-moves.ts). */
-export function presentApp(found: App & AppProfile, now: Date): AdminApp {
-  const { oldSecretEndsAt, ...app } = found;
+export function presentApp(record: App & AppProfile, now: Date): AdminApp {
+  const { oldSecretEndsAt, ...app } = record;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
   return present("AdminApp", {
     ...app,

@@ -150,8 +150,8 @@ export const presentCatalogueGrant = (grant: NonNullable<CatalogueApp["grant"]>)
     syncedGroups: grant.syncedGroupNames,
   });
 
-function presentApp(found: CatalogueApp, reads: AppReads | null) {
-  const { scopes, attributes, grant, lastSignInAt, lastCallAt, ...app } = found;
+function presentApp(catalogueApp: CatalogueApp, reads: AppReads | null) {
+  const { scopes, attributes, grant, lastSignInAt, lastCallAt, ...app } = catalogueApp;
   return present("CatalogueApp", {
     ...app,
     suspension: presentSuspension(app),

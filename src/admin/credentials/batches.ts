@@ -120,8 +120,8 @@ export const deleteCredentialBatch: AdminHandler<"deleteCredentialBatch"> = asyn
  */
 export const takeCredentialBatch: AdminHandler<"takeCredentialBatch"> = async (deps, request) => {
   const { db, keys } = deps;
-  const { origin, query, headers: asked } = request;
-  const key = asked["Idempotency-Key"];
+  const { origin, query, headers: requestHeaders } = request;
+  const key = requestHeaders["Idempotency-Key"];
   const batch = await readBatch(deps, request);
   const headers = {
     ...attachmentOf(query.language, query.format),

@@ -147,8 +147,8 @@ export const attachmentOf = (language: CardLanguage = "de", type: "pdf" | "csv" 
 export const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
   const { schoolId, cardPrintId, query, origin } = request;
   const print = { id: cardPrintId, caller: origin.actorId, now: origin.at };
-  const body = await accounts.takePrint(deps.db, deps.keys, print, async (kept) => {
-    const content = kept as Printable & { schoolId: SchoolId };
+  const body = await accounts.takePrint(deps.db, deps.keys, print, async (stored) => {
+    const content = stored as Printable & { schoolId: SchoolId };
     if (content.schoolId !== schoolId) throw accounts.printUnknown();
     return printCards(deps, request, content);
   });

@@ -91,9 +91,9 @@ function readFileName(text: string | undefined): string {
 }
 
 /** Reads lines of `old=new`. Errors: invalid if two groups would become the same. */
-function readCarryOvers(given: string | undefined): Map<string, string> {
+function readCarryOvers(lines: string | undefined): Map<string, string> {
   const carryOvers = new Map<string, string>();
-  for (const text of given?.split("\n") ?? []) {
+  for (const text of lines?.split("\n") ?? []) {
     const [previous, next] = text.split("=").map((part) => part.trim()) as [string, string];
     if (carryOvers.has(next)) throw invalidRequest("Two groups are carried over to the same group.");
     carryOvers.set(next, previous);

@@ -65,8 +65,8 @@ export async function getReachedConnection(
   return connection;
 }
 
-export async function readConnection(deps: Pick<AdminDeps, "issuerUrl">, db: RecordStore, asked: AskedConnection) {
-  const [body] = await presentConnections(deps, db, [await getReachedConnection(db, asked)]);
+export async function readConnection(deps: Pick<AdminDeps, "issuerUrl">, db: RecordStore, target: AskedConnection) {
+  const [body] = await presentConnections(deps, db, [await getReachedConnection(db, target)]);
   return body!;
 }
 

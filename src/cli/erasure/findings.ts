@@ -70,14 +70,14 @@ export function makeFindings({ now, deletedAt, retention, backupDays, logDays }:
 
   function add(row: FoundRow, source: string, kind: Gathered["kind"]): void {
     const { section, line, read } = row;
-    const all = new Set([...row.found.values()].flatMap((found) => [...found]));
+    const all = new Set([...row.matches.values()].flatMap((matches) => [...matches]));
     const isWhole = all.has("firstName") && all.has("lastName");
     const table = section?.table ?? null;
     if (table === "person" && kind === "database")
       for (const what of names) if (what === "name" ? isWhole : all.has(what)) others[what]!++;
-    if (table === "person" && kind === "dump" && row.found.get("id")?.has("id")) holdingPerson.add(source);
-    for (const [column, found] of row.found) {
-      const whats = new Set([...found].map((what) => (isWhole && names.includes(what) ? "name" : what)));
+    if (table === "person" && kind === "dump" && row.matches.get("id")?.has("id")) holdingPerson.add(source);
+    for (const [column, matches] of row.matches) {
+      const whats = new Set([...matches].map((what) => (isWhole && names.includes(what) ? "name" : what)));
       for (const what of whats) {
         const place = placeOf(table, column, read);
         const isWord = table !== null && isOfOthers(table, read);

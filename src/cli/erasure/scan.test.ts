@@ -15,7 +15,7 @@ async function search(text: string, chunk: number, section: Section = null, isDu
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk);
   }
-  const onRow = ({ section: of, line, found: columns }: FoundRow) =>
+  const onRow = ({ section: of, line, matches: columns }: FoundRow) =>
     found.push(
       `${of?.table ?? ""} ${line} ${[...columns].map(([column, whats]) => `${column} ${[...whats].join()}`).join()}`,
     );

@@ -8,7 +8,7 @@ export type FoundRow = {
   /** Counts from 1. */
   line: number;
   /** By column; of a text by "". */
-  found: ReadonlyMap<string, ReadonlySet<What>>;
+  matches: ReadonlyMap<string, ReadonlySet<What>>;
   /** The value of a column; null if there is none. */
   read(column: string): string | null;
 };
@@ -84,7 +84,7 @@ function makeLines({ matcher, section: first, isDump = false, onRow }: Scan) {
       const value = fields[columns.indexOf(column)];
       return value === undefined || value === "\\N" ? null : value;
     };
-    if (matches.size > 0) onRow({ section, line, found: matches, read });
+    if (matches.size > 0) onRow({ section, line, matches, read });
     matches = new Map();
   }
 

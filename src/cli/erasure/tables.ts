@@ -69,7 +69,7 @@ type SealedRow = { purpose: string; value: Buffer; fields: Record<string, string
 async function searchSealed(
   client: pg.ClientBase,
   { sealed, from, matcher, open }: { sealed: Sealed; from: string; matcher: Matcher; open: Open },
-): Promise<{ found: Set<What>; isOpen: boolean; read: FoundRow["read"] }[]> {
+): Promise<{ matches: Set<What>; isOpen: boolean; read: FoundRow["read"] }[]> {
   const column = quote(columnOf(sealed));
   const { rows } = await client.query<SealedRow>(
     `SELECT ${sealed.purpose} AS purpose, ${column} AS value, to_jsonb(sealed_row) AS fields ${from} AND ${column} <> ''`,
@@ -77,7 +77,7 @@ async function searchSealed(
   return rows.map(({ purpose, value, fields }) => {
     const plain = open(sealed, purpose, value);
     const read = (name: string) => fields[name]?.toString() ?? null;
-    return { found: plain === null ? new Set<What>() : matcher.find(plain), isOpen: plain !== null, read };
+    return { matches: plain === null ? new Set<What>() : matcher.find(plain), isOpen: plain !== null, read };
   });
 }
 
@@ -111,9 +111,10 @@ export async function searchDatabase(
       rows += await scan(stream, { matcher, section, onRow: (row) => onRow(row, table) });
       for (const sealed of sealedOf(whole)) {
         const from = `FROM ONLY ${quote(schema)}.${quote(name)} AS sealed_row WHERE ${part}`;
-        for (const { found, isOpen, read } of await searchSealed(client, { sealed, from, matcher, open })) {
+        for (const { matches, isOpen, read } of await searchSealed(client, { sealed, from, matcher, open })) {
           if (!isOpen) unopened.set(sealed.column, (unopened.get(sealed.column) ?? 0) + 1);
-          if (found.size > 0) onRow({ section, line: 1, found: new Map([[columnOf(sealed), found]]), read }, table);
+          if (matches.size > 0)
+            onRow({ section, line: 1, matches: new Map([[columnOf(sealed), matches]]), read }, table);
         }
       }
     }

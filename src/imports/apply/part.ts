@@ -122,17 +122,17 @@ const findUnfinished = statement<{ schoolId: SchoolId }>()`
   UNION ALL SELECT ${"schoolId"}::uuid, 0 WHERE EXISTS (SELECT FROM ${planned} WHERE ${planned.joins}
     AND ${planned.id} IS NULL)`;
 
-/** Applies an import to a school, passes the transaction and the events to `look`, and rolls back. Held imports too. */
+/** Applies an import, also a held one, to a school, passes transaction and events to `readChanged`, and rolls back. */
 export async function lookAhead<T>(
   db: InterruptibleDb,
   status: ImportStatus,
   { schoolId: requested, ...periods }: Omit<ApplyRules, "holdShare"> & { schoolId: SchoolId | undefined },
   origin: Origin,
-  look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
+  readChanged: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
 ): Promise<T> {
   const schoolId = chooseSchool(status, requested);
   checkEvent("compare", status);
   const part = { ...makePart(await getImport(db, status.id), schoolId, origin.at), movedAway: 0, isShown: true };
   const rules = { holdShare: Infinity, ...periods };
-  return previewChange(db, origin, (change) => changePart(change, part, rules, origin), look);
+  return previewChange(db, origin, (change) => changePart(change, part, rules, origin), readChanged);
 }

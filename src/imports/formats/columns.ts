@@ -50,7 +50,7 @@ const sampleCount = 5;
 const maxHeadingLines = 25;
 
 /** Guesses the headings and the columns of a table. `name` is that of the file. Errors: invalid file_*. */
-export function guessColumns(head: Head, { name, ...asked }: AskedScope & { name: string }): TableGuess {
+export function guessColumns(head: Head, { name, ...scope }: AskedScope & { name: string }): TableGuess {
   const { records, separator, width } = head;
   if (records.length === 0) throw new AppError("invalid", "file_empty", "The file is empty.");
   if (width < 2)
@@ -83,7 +83,7 @@ export function guessColumns(head: Head, { name, ...asked }: AskedScope & { name
         .slice(0, sampleCount)
         .map(cleanCell),
     ),
-    mapping: guessMapping(headings, samples, { about, ...asked }),
+    mapping: guessMapping(headings, samples, { about, ...scope }),
   };
 }
 
@@ -112,12 +112,12 @@ type Context = AskedScope & { about: readonly string[] };
 function guessMapping(
   headings: readonly string[],
   samples: readonly string[][],
-  { about, ...asked }: Context,
+  { about, ...requested }: Context,
 ): Mapping {
   const uses = guessUses(headings, samples);
   const has = (use: ColumnUse) => uses.includes(use);
   const named = [...about, ...headings.filter((_, index) => uses[index] === "FULL_NAME" || uses[index] === "ID")];
-  const scope = chooseScope(asked, { mode: has("ROLE") ? "BULK" : "DELTA", people: "ALL" });
+  const scope = chooseScope(requested, { mode: has("ROLE") ? "BULK" : "DELTA", people: "ALL" });
   const role = has("ROLE")
     ? null
     : (roleOf(scope.people) ??

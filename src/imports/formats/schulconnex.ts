@@ -26,7 +26,7 @@ export async function readSchulconnex(file: SourceFile, input: ReadContext): Pro
   });
   const take = async (elements: JsonElement[]) => {
     for (const element of elements) {
-      readRecord(element, { ...input, file: file.name, found: schools, groups, spoken });
+      readRecord(element, { ...input, file: file.name, schoolIds: schools, groups, spoken });
       await staging.endRecord();
     }
   };
@@ -59,7 +59,7 @@ const stageSilent = (staging: Staging, at: RecordPlace, sourceId: string): void 
 
 type ReadState = ReadContext & {
   file: string;
-  found: Set<SchoolId>;
+  schoolIds: Set<SchoolId>;
   groups: Map<string, string>;
   spoken: Set<Subject>;
 };
@@ -226,7 +226,7 @@ function readContext(reader: Reader, path: JsonPath, state: ReadState): Context 
     const name = reader.get([...organisation, "name"]);
     const texts = typeof name === "string" ? [cleanCell(name)] : [];
     state.schools.noteNames({ texts, numbers: organisationNames(reader, organisation) });
-    state.found.add(school.id);
+    state.schoolIds.add(school.id);
   }
   if (school.id === undefined) reader.fault([...organisation, "kennung"], school.fault, schoolFaults[school.fault]);
   return { path, schoolId: school.id, role: reader.role([...path, "rolle"], roles), isDeleted };

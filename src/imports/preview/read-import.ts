@@ -66,8 +66,8 @@ export async function readImport(
   return getImport(db, id);
 }
 
-const describe = ({ guess, found }: TablePlan, request: NewImport): Upload => ({
-  table: { ...guess, encoding: found.encoding, possibleEncodings: found.possible.map(cleanSamples) },
+const describe = ({ guess, found: encoding }: TablePlan, request: NewImport): Upload => ({
+  table: { ...guess, encoding: encoding.encoding, possibleEncodings: encoding.possible.map(cleanSamples) },
   sheet: request.workbook?.name ?? null,
   sheets: request.workbook?.names ?? [],
   mode: request.mode ?? null,

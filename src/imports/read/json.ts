@@ -210,7 +210,7 @@ export async function* readJsonRecords(
 ): AsyncGenerator<unknown[]> {
   const decoder = new StringDecoder("utf8");
   let fault: JsonFault | undefined;
-  const reader = makeJsonArrayReader((found) => (fault ??= found));
+  const reader = makeJsonArrayReader((error) => (fault ??= error));
   const parse = (text: string): unknown => {
     try {
       return JSON.parse(text);

@@ -120,11 +120,11 @@ async function readRows(
   let column = 0;
   let cell: Cell = { attributes: {}, value: "", text: "", hasValue: false, hasFormula: false };
 
-  const startRow = (given: string | undefined): void => {
-    if (given !== undefined && !/^[1-9]\d{0,6}$/.test(given)) throw damaged();
+  const startRow = (attribute: string | undefined): void => {
+    if (attribute !== undefined && !/^[1-9]\d{0,6}$/.test(attribute)) throw damaged();
     row = {
-      number: given === undefined ? before + 1 : Number(given),
-      isGiven: given !== undefined,
+      number: attribute === undefined ? before + 1 : Number(attribute),
+      isGiven: attribute !== undefined,
       length: 0,
       cells: [],
     };

@@ -72,13 +72,13 @@ const withPlan = <T>(db: InterruptibleDb, school: UndoSchool, read: (tx: Transac
 
 type UndoPreview = Omit<UndoCounts, "recorded"> & { schoolId: SchoolId; deletedForGood: number };
 
-/** Undoes an import at a school, passes the transaction and the events to `look`, and rolls back. */
+/** Undoes an import at a school, passes the transaction and the events to `readChanged`, and rolls back. */
 export async function previewUndo<T>(
   db: InterruptibleDb,
   status: ImportStatus,
   { schoolId, restoreWindowDays }: { schoolId: SchoolId | undefined; restoreWindowDays: number },
   origin: Origin,
-  look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
+  readChanged: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
 ): Promise<{ preview: UndoPreview; looked: T }> {
   const school = await findUndoable(db, status, schoolId, origin.at);
   let counts: UndoCounts | undefined;
@@ -86,7 +86,7 @@ export async function previewUndo<T>(
     db,
     origin,
     async (change) => (counts = await undoPart(change, school, { restoreWindowDays }, origin)),
-    look,
+    readChanged,
   );
   const { recorded, ...counted } = counts!;
   const deletedForGood = Math.max(0, school.changedSubjects - recorded);

@@ -63,9 +63,9 @@ export function makeChildPool({ memoryMb, idleMs = 30_000 }: { memoryMb: number;
     void child.ended.finally(() => idle.delete(child)).catch(() => undefined);
   }
 
-  return async function run<Given, Made>(
+  return async function run<Input, Made>(
     { module, seconds }: Task,
-    params: Given,
+    params: Input,
     signal?: AbortSignal,
   ): Promise<Made> {
     signal?.throwIfAborted();

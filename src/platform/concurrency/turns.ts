@@ -7,7 +7,7 @@ type Turns = {
   close(key: string, source?: string | null): void;
 };
 
-type Window = { since: number; isClosed: boolean; taken: Map<string | null, number> };
+type Window = { since: number; isClosed: boolean; turnsByCaller: Map<string | null, number> };
 
 const mostKeys = 1000;
 
@@ -25,25 +25,25 @@ export function makeTurns(
     const open = windows.get(key);
     if (open !== undefined && now - open.since < windowSeconds * 1000) return open;
     windows.delete(key);
-    const window = { since: now, isClosed: false, taken: new Map() };
+    const window = { since: now, isClosed: false, turnsByCaller: new Map() };
     windows.set(key, window);
     if (windows.size > mostKeys) windows.delete(windows.keys().next().value!);
     return window;
   };
   return {
     take(key, source) {
-      const { isClosed, taken } = windowOf(key);
-      const count = taken.get(source) ?? 0;
-      const strangers = taken.size - (taken.has(null) ? 1 : 0);
+      const { isClosed, turnsByCaller } = windowOf(key);
+      const count = turnsByCaller.get(source) ?? 0;
+      const strangers = turnsByCaller.size - (turnsByCaller.has(null) ? 1 : 0);
       const isFull = source !== null && count === 0 && strangers >= sources;
       if (isClosed || isFull || count >= each) return false;
-      taken.set(source, count + 1);
+      turnsByCaller.set(source, count + 1);
       return true;
     },
     close(key, source) {
       const window = windowOf(key);
       if (source === undefined) window.isClosed = true;
-      else window.taken.set(source, each);
+      else window.turnsByCaller.set(source, each);
     },
   };
 }

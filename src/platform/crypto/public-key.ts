@@ -32,13 +32,13 @@ const longestMember = 1400;
  * Returns the key without members that are not used, or why it cannot be used. For every key of somebody else that
  * signatures are checked with.
  */
-export function readPublicKey(given: unknown): PublicKey | string {
-  if (typeof given !== "object" || given === null) return "is not an object";
-  const { kid, alg, use, key_ops: uses } = given as Record<string, unknown>;
-  if (privateMembers.some((name) => name in given))
+export function readPublicKey(jwk: unknown): PublicKey | string {
+  if (typeof jwk !== "object" || jwk === null) return "is not an object";
+  const { kid, alg, use, key_ops: uses } = jwk as Record<string, unknown>;
+  if (privateMembers.some((name) => name in jwk))
     return "contains a private or symmetric key, which is no longer secret: make a new key pair";
   if ((use ?? "sig") !== "sig" || (Array.isArray(uses) && !uses.includes("verify"))) return "is not for signatures";
-  const key = parseKey(given);
+  const key = parseKey(jwk);
   if (key === null) return "is not a complete RSA, EC or Ed25519 key";
   const { kty, crv, ...numbers } = key.export({ format: "jwk" });
   const algorithms = algorithmsOf[crv ?? kty ?? ""];
@@ -90,8 +90,8 @@ function findEd25519Fault({ x }: JsonWebKey): string | null {
 }
 
 /** Returns the keys of a set that can be used; of several with one `kid`, none. */
-export function readKeySet(given: readonly unknown[]): PublicKey[] {
-  const keys = given.map(readPublicKey).filter((key) => typeof key !== "string");
+export function readKeySet(jwks: readonly unknown[]): PublicKey[] {
+  const keys = jwks.map(readPublicKey).filter((key) => typeof key !== "string");
   const repeated = findRepeatedKid(keys);
   return repeated === null ? keys : keys.filter(({ kid }) => !repeated.has(kid!));
 }

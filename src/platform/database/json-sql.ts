@@ -20,7 +20,7 @@ type Fields<T> = {
 };
 
 /** Refuses properties that the contract does not name, also in spread objects. */
-type NoOthers<T, Given> = { [Key in Exclude<keyof Given, keyof T>]: `${Key & string} is not in the contract` };
+type NoOthers<T, Columns> = { [Key in Exclude<keyof Columns, keyof T>]: `${Key & string} is not in the contract` };
 
 /** `jsonObject<School>()({ ... })`: a missing or extra field does not compile; `undefined` is left out. */
 export const jsonObject =

@@ -14,7 +14,7 @@ export function makePrisma(pool: pg.Pool): PrismaClient {
     get(target, key) {
       if (key === "connect") return () => connect(target);
       const value: unknown = Reflect.get(target, key);
-      return typeof value === "function" ? (value as (...given: unknown[]) => unknown).bind(target) : value;
+      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
     },
   });
   const client = new PrismaClient({

@@ -149,12 +149,12 @@ type StatementTag<Params extends object, Made> = (
 /** Makes a statement: `statement(({ id }) => sql`…`, "name")`, or shorter `statement("name")`… ${"id"}``. */
 export function statement<Params extends object = object>(build: Build<Params>, name?: string): Statement<Params>;
 export function statement<Params extends object = object>(name?: string): StatementTag<Params, Statement<Params>>;
-export function statement<Params extends object>(given?: Build<Params> | string, name?: string) {
-  return makeStatement<Params, Statement<Params>>(given, name, (made) => made);
+export function statement<Params extends object>(build?: Build<Params> | string, name?: string) {
+  return makeStatement<Params, Statement<Params>>(build, name, (made) => made);
 }
 
 function makeStatement<Params extends object, Made>(
-  given: Build<Params> | string | undefined,
+  build: Build<Params> | string | undefined,
   name: string | undefined,
   use: (made: Statement<Params>) => Made,
 ): Made | StatementTag<Params, Made> {
@@ -163,8 +163,8 @@ function makeStatement<Params extends object, Made>(
     const values = (params: Params) => names.map((field) => (params as Record<string, unknown>)[field]);
     return use(as === undefined ? { text, values } : { text, name: as, values });
   };
-  if (typeof given === "function") return make(given, name);
-  return (strings, ...parts) => make((params) => sql(strings, ...parts.map((part) => toPart(part, params))), given);
+  if (typeof build === "function") return make(build, name);
+  return (strings, ...parts) => make((params) => sql(strings, ...parts.map((part) => toPart(part, params))), build);
 }
 
 function toPart<Params extends object>(part: StatementPart<Params>, params: Parameters<Params>): Part {
@@ -256,9 +256,9 @@ export function makeFind<Row extends AnyRow, Params extends object = object>(
 export function makeFind<Row extends AnyRow, Params extends object = object>(
   name?: string,
 ): StatementTag<Params, Find<Row, Params>>;
-export function makeFind<Row extends AnyRow, Params extends object>(given?: Build<Params> | string, name?: string) {
+export function makeFind<Row extends AnyRow, Params extends object>(build?: Build<Params> | string, name?: string) {
   return makeStatement<Params, Find<Row, Params>>(
-    given,
+    build,
     name,
     (made) => (db, params) => findRows<Row, Params>(db, made, params),
   );
@@ -272,8 +272,8 @@ export function makeFindOne<Row extends AnyRow, Params extends object = object>(
 export function makeFindOne<Row extends AnyRow, Params extends object = object>(
   name?: string,
 ): StatementTag<Params, FindOne<Row, Params>>;
-export function makeFindOne<Row extends AnyRow, Params extends object>(given?: Build<Params> | string, name?: string) {
-  return makeStatement<Params, FindOne<Row, Params>>(given, name, (made) => async (db, params) => {
+export function makeFindOne<Row extends AnyRow, Params extends object>(build?: Build<Params> | string, name?: string) {
+  return makeStatement<Params, FindOne<Row, Params>>(build, name, (made) => async (db, params) => {
     const [row] = await findRows<Row, Params>(db, made, params);
     return row!;
   });
@@ -282,8 +282,8 @@ export function makeFindOne<Row extends AnyRow, Params extends object>(given?: B
 /** Likewise; returns how many rows the statement changed. */
 export function makeRun<Params extends object = object>(build: Build<Params>, name?: string): Run<Params>;
 export function makeRun<Params extends object = object>(name?: string): StatementTag<Params, Run<Params>>;
-export function makeRun<Params extends object>(given?: Build<Params> | string, name?: string) {
-  return makeStatement<Params, Run<Params>>(given, name, (made) => (db, params) => run(db, made, params));
+export function makeRun<Params extends object>(build?: Build<Params> | string, name?: string) {
+  return makeStatement<Params, Run<Params>>(build, name, (made) => (db, params) => run(db, made, params));
 }
 
 /** SQL: a UUIDv7 for each row, as crypto/ids.ts makes it: the time, then random bits. */

@@ -39,8 +39,8 @@ export function watchSilence({ url, isReplica = false, silence }: Options): (cli
     clearInterval(timer);
     timer = undefined;
   };
-  return (given) => {
-    const client = given as Watched;
+  return (newClient) => {
+    const client = newClient as Watched;
     seen.set(client, { bytes: 0, sinceMs: performance.now() });
     client.once("end", () => end(client));
     timer ??= setInterval(() => void closeSilent(), lookMs).unref();

@@ -96,8 +96,8 @@ const mediaType = "application/problem+json";
 /** As `application/json` for a caller that asks for nothing else: some clients decode no other type. */
 export function sendProblem(res: Response, problem: object): void {
   res.vary("Accept");
-  const takes = (type: string) => res.req.accepts(type) !== false;
-  const type = takes("application/json") && !takes(mediaType) ? "application/json" : mediaType;
+  const accepts = (type: string) => res.req.accepts(type) !== false;
+  const type = accepts("application/json") && !accepts(mediaType) ? "application/json" : mediaType;
   res.setHeader("Content-Type", `${type}; charset=utf-8`);
   res.send(JSON.stringify(problem));
 }

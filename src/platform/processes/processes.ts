@@ -121,7 +121,7 @@ type Channel = {
 };
 
 type Message =
-  | { kind: "call"; id: number; name: string; given: unknown }
+  | { kind: "call"; id: number; name: string; input: unknown }
   | { kind: "value"; id: number; value: unknown }
   | { kind: "error"; id: number; error: unknown };
 
@@ -135,9 +135,9 @@ export function connectProcess(channel: Channel, answers: ProcessAnswers): Proce
 
   const send = (message: Message, onFailed: (error: Error) => void = () => undefined) =>
     channel.send?.(message, undefined, undefined, (error) => error && onFailed(error));
-  async function answer({ id, name, given }: Extract<Message, { kind: "call" }>): Promise<void> {
+  async function answer({ id, name, input }: Extract<Message, { kind: "call" }>): Promise<void> {
     try {
-      send({ kind: "value", id, value: await answers[name]!(given as never) });
+      send({ kind: "value", id, value: await answers[name]!(input as never) });
     } catch (error) {
       send({ kind: "error", id, error });
     }
@@ -159,7 +159,7 @@ export function connectProcess(channel: Channel, answers: ProcessAnswers): Proce
     const call = Promise.withResolvers<unknown>();
     const id = ++lastId;
     waiting.set(id, call);
-    send({ kind: "call", id, name, given: input }, (error) => {
+    send({ kind: "call", id, name, input }, (error) => {
       waiting.delete(id);
       call.reject(error);
     });

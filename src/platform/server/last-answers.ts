@@ -18,8 +18,8 @@ const messages: Record<Failure, string> = {
 
 type Answering = { req: Request; res: Response; problemType: ProblemType };
 
-function answer({ req, res, problemType }: Answering, failure: Failure, given?: number): void {
-  const status = given ?? statusOf[failure];
+function answer({ req, res, problemType }: Answering, failure: Failure, statusOverride?: number): void {
+  const status = statusOverride ?? statusOf[failure];
   if (failure === "unavailable") res.set("Retry-After", "5");
   if (req.accepts(["json", "html"]) === "html") {
     const context = {

@@ -47,8 +47,8 @@ type Attributes = Record<string, string | number | boolean | undefined>;
 type FieldFault = { id: string; text: string };
 
 export type Fields = {
-  /** Begins a form of these operations. `shown` is the value of its field `form`, if the page has several. */
-  begin(operations: readonly OperationId[], shown: string | number | undefined): void;
+  /** Begins a form of these operations. `index` is the value of its field `form`, if the page has several. */
+  begin(operations: readonly OperationId[], index: string | number | undefined): void;
   field(name: string, options: FieldOptions): string;
   /** The attributes of a box or button that is wrong. */
   wrong(name: string, at?: string): string;
@@ -124,9 +124,9 @@ export function makeFields(request: LinkRequest, render: Render): Fields {
   }
 
   return {
-    begin(of, shown) {
+    begin(of, index) {
       operations = of;
-      isSent = req.method === "POST" && (shown === undefined || request.field("form") === String(shown));
+      isSent = req.method === "POST" && (index === undefined || request.field("form") === String(index));
     },
     field(name, options) {
       const { label, at = name, rows, type, id = name, value, nameOf } = options;

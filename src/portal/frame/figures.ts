@@ -105,17 +105,17 @@ const shapes = [
 export function drawLines(series: readonly Series[]) {
   const most = roundUp(Math.max(1, ...series.flatMap(({ values }) => values)));
   const y = (value: number) => round(bottom - ((bottom - top) * value) / most);
-  const lines = series.slice(0, mostLines).map(({ name, values }, look) => {
+  const lines = series.slice(0, mostLines).map(({ name, values }, style) => {
     const x = (index: number) => round(left + ((right - left) * index) / Math.max(1, values.length - 1));
     const places = values.map((value, index) => [x(index), y(value)] as const);
     const marked = places.filter((_, index) => values[index] !== 0);
     return {
       name,
-      look,
-      shape: shapes[look]!,
+      look: style,
+      shape: shapes[style]!,
       total: values.reduce((sum, value) => sum + value, 0),
       points: places.map(([across, down]) => `${across},${down}`).join(" "),
-      marks: marked.map(([across, down]) => `M${across} ${down}${shapes[look]}`).join(""),
+      marks: marked.map(([across, down]) => `M${across} ${down}${shapes[style]}`).join(""),
     };
   });
   return { width, height, left, right, lines, rules: [0, most / 2, most].map((value) => ({ value, y: y(value) })) };

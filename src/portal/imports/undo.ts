@@ -37,14 +37,14 @@ function figuresOf(preview: AdminSchemas["ImportUndo"] | null): [name: string, c
   return Object.entries(figures).filter(([, count]) => count > 0);
 }
 
-async function listEntries(request: PageRequest, kept: boolean) {
-  const query = { ...ofSchool(request), kept };
+async function listEntries(request: PageRequest, areKept: boolean) {
+  const query = { ...ofSchool(request), kept: areKept };
   const { items, next } = await request.list("listImportUndoEntries", { query, signal: leavingOf(request) });
   const school = `/admin/schools/${request.path.schoolId}`;
   const entries = items.map((entry) => ({
     name: entry.groupName ?? fullName(entry.personName, request),
     address: `${school}/${entry.kind === "GROUP" ? "classes" : "people"}/${entry.id}`,
-    words: kept ? describeKept(entry, request) : describeUndone(entry, request),
+    words: areKept ? describeKept(entry, request) : describeUndone(entry, request),
   }));
   return { entries, next };
 }

@@ -135,11 +135,11 @@ export async function chooseNewPassword(signOn: SignOn): Promise<void> {
 
 async function showNewPassword(
   signOn: SignOn,
-  { personId, ...asked }: Pick<NewPasswordModel, "pending" | "problem"> & { personId: PersonId },
+  { personId, ...pageModel }: Pick<NewPasswordModel, "pending" | "problem"> & { personId: PersonId },
 ): Promise<void> {
   const { shortest } = await findPasswordRule(signOn.deps.db, personId, signOn.deps.clock());
   const { action, csrf } = signOn.stepsOf("new-password");
-  const model = { ...asked, shortest, action, csrf, asksCurrent: false, back: null };
+  const model = { ...pageModel, shortest, action, csrf, asksCurrent: false, back: null };
   sendPage(signOn, renderNewPasswordPage(model, signOn.context));
 }
 

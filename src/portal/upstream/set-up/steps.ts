@@ -80,12 +80,12 @@ async function startTest(visit: LinkVisit): Promise<StepPage | Redirect> {
 
 type Preview = AdminSchemas["UpstreamRulePreview"];
 
-async function showTest(visit: LinkVisit, shown?: Preview): Promise<StepPage> {
+async function showTest(visit: LinkVisit, readyPreview?: Preview): Promise<StepPage> {
   const [{ record, tag }, { test, ruleClaims }] = await Promise.all([readConnection(visit), readSetUp(visit)]);
   const connection = form.withTyped(record, visit);
-  const preview = shown ?? (await previewRule(visit, {}));
+  const preview = readyPreview ?? (await previewRule(visit, {}));
   // What was typed may be refused; the preview is then of the present rule.
-  const previewField = (shown === undefined ? record : connection).ruleField;
+  const previewField = (readyPreview === undefined ? record : connection).ruleField;
   const claims = [...new Set([...(test?.claims.map(({ name }) => name) ?? []), ...ruleClaims])];
   return pageOf(visit, "result", { connection, tag, test, claims, isClaim: form.isClaim, preview, previewField });
 }

@@ -69,10 +69,10 @@ function openVisit(deps: SetUpDeps, req: Request, res: Response): Visit {
 /** Forms are bound to the browser; the pages have no other reader. */
 const boundTo = ({ browser }: Visit) => ({ browser, reader: setUpPath });
 
-function send(visit: Visit, shown: StepPage): void {
+function send(visit: Visit, stepPage: StepPage): void {
   const token = frame.makeFormToken(visit.deps.keys, boundTo(visit));
-  const shownTo = { ...visit, refused: shown.refused ?? null };
-  const page = frame.renderForLink(shownTo, { ...shown, headers: secrecy }, { token, render });
+  const shownTo = { ...visit, refused: stepPage.refused ?? null };
+  const page = frame.renderForLink(shownTo, { ...stepPage, headers: secrecy }, { token, render });
   visit.res.status(page.status).set(page.headers).send(page.html);
 }
 

@@ -67,7 +67,7 @@ export function makeFindAccount(deps: ProviderDeps) {
         const claims = presentClaims({ ...claimsAt(subject, schoolId), pseudonym });
         return {
           sub,
-          ...withoutWithheld(claims, { given: scope.split(" "), allowed, ...subject, ...deps.contract }),
+          ...withoutWithheld(claims, { scopes: scope.split(" "), allowed, ...subject, ...deps.contract }),
           ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}),
         } as AccountClaims;
       },
@@ -129,18 +129,18 @@ function presentClaims({ name, role, schulconnexRole, school, groups, pseudonym 
 }
 
 type Scopes = Pick<Subject, "withheld"> & {
-  given: readonly string[];
+  scopes: readonly string[];
   allowed: readonly string[];
   claimsByScope: Record<string, string[]>;
 };
 
 /** Claims that no scope gives but withheld ones, or ones that the person has not allowed, are null. */
-function withoutWithheld(claims: Every<PersonClaims>, { given, allowed, withheld, claimsByScope }: Scopes) {
+function withoutWithheld(claims: Every<PersonClaims>, { scopes, allowed, withheld, claimsByScope }: Scopes) {
   const isWithheld = (scope: string) =>
     (withheld as readonly string[] | null)?.includes(scope) === true || !allowed.includes(scope);
   const claimNames = new Set(
-    given.filter((scope) => !isWithheld(scope)).flatMap((scope) => claimsByScope[scope] ?? []),
+    scopes.filter((scope) => !isWithheld(scope)).flatMap((scope) => claimsByScope[scope] ?? []),
   );
-  const lost = given.filter(isWithheld).flatMap((scope) => claimsByScope[scope] ?? []);
+  const lost = scopes.filter(isWithheld).flatMap((scope) => claimsByScope[scope] ?? []);
   return { ...claims, ...Object.fromEntries(lost.filter((name) => !claimNames.has(name)).map((name) => [name, null])) };
 }

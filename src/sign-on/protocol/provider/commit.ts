@@ -64,7 +64,7 @@ async function writeChange({ db, store }: ProviderDeps, work: Changing, returned
 
 async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, token: FoundToken): Promise<void> {
   const artifact = await findArtifact(deps.db.pool, token);
-  const replay = openReplay(deps, ctx, { token, found: artifact });
+  const replay = openReplay(deps, ctx, { token, artifact });
   if (replay) {
     const passed = Math.max(0, Math.floor((deps.clock().getTime() - replay.answeredAt) / 1000));
     ctx.body = { ...replay.body, expires_in: replay.body.expires_in - passed };
@@ -104,10 +104,10 @@ function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, t
   return seal([secrets.replay], purposeOf(token), Buffer.from(JSON.stringify(replay)));
 }
 
-type Used = { token: FoundToken; found: FoundArtifact | null };
+type Used = { token: FoundToken; artifact: FoundArtifact | null };
 
-function openReplay(deps: ProviderDeps, ctx: KoaContextWithOIDC, { token, found }: Used): Replay | null {
-  const opened = found?.replay && unseal([deps.secrets.replay], purposeOf(token), found.replay);
+function openReplay(deps: ProviderDeps, ctx: KoaContextWithOIDC, { token, artifact }: Used): Replay | null {
+  const opened = artifact?.replay && unseal([deps.secrets.replay], purposeOf(token), artifact.replay);
   if (!opened) return null;
   const replay = JSON.parse(opened.toString()) as Replay;
   const isFresh = deps.clock().getTime() - replay.answeredAt <= deps.lifetimes.refreshGraceSeconds * 1000;

@@ -238,11 +238,11 @@ function hasEnded(kind: string, { payload, rule }: FoundArtifact, { clock, sessi
 
 // Within the grace time a used refresh token is accepted, and the stored response is sent again.
 function isInGrace(
-  found: { consumedAt: Date | null; replay: Buffer | null },
+  artifact: { consumedAt: Date | null; replay: Buffer | null },
   { clock, refreshGraceSeconds }: StorageDeps,
 ): boolean {
-  if (!found.replay || !found.consumedAt) return false;
-  return clock().getTime() - found.consumedAt.getTime() <= refreshGraceSeconds * 1000;
+  if (!artifact.replay || !artifact.consumedAt) return false;
+  return clock().getTime() - artifact.consumedAt.getTime() <= refreshGraceSeconds * 1000;
 }
 
 // The library changes a session's id by destroying it first, which a change replaces, and saves it at every request.
@@ -291,10 +291,10 @@ type Made = { expiresAt: Date; standings: ReadonlyMap<string, Standing> | undefi
 function toArtifact(
   kind: string,
   id: string,
-  { jti: _token, ...given }: AdapterPayload,
+  { jti: _token, ...stored }: AdapterPayload,
   { expiresAt, standings }: Made,
 ): Artifact {
-  const { payload, standing: proved } = takeStanding(given);
+  const { payload, standing: proved } = takeStanding(stored);
   const personId = findPersonOf(kind, payload);
   const standing = personId === null ? undefined : (proved ?? standings?.get(personId));
   const outlivesSession = kind === "RefreshToken" && payload.scope?.split(" ").includes("offline_access") === true;
