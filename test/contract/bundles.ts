@@ -91,3 +91,19 @@ function listContentExamples(bundle: Bundle, where: string, content: Content = {
     })),
   );
 }
+
+/** Every example and default inside a schema, with that schema; the same ones once. */
+export function listSchemaExamples({ document }: Bundle): Example[] {
+  const found = new Map<string, Example>();
+  const walk = (node: unknown, where: string, areProperties: boolean): void => {
+    if (typeof node !== "object" || node === null) return;
+    for (const [name, value] of Object.entries(node)) {
+      if (!areProperties && "type" in node && (name === "example" || name === "default"))
+        found.set(JSON.stringify([node, name]), { where, name, schema: node, value });
+      else if (areProperties || (name !== "example" && name !== "examples"))
+        walk(value, `${where}/${name}`, !areProperties && name === "properties");
+    }
+  };
+  walk(document, "#", false);
+  return [...found.values()];
+}

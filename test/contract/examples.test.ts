@@ -1,14 +1,22 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { bundles, findBundle, listExamples, listOperations, resolve, type Parameter } from "./bundles.ts";
+import {
+  bundles,
+  findBundle,
+  listExamples,
+  listOperations,
+  listSchemaExamples,
+  resolve,
+  type Parameter,
+} from "./bundles.ts";
 import { makeCheck } from "../support/schema-check.ts";
 
 describe.each(bundles)("$name", (bundle) => {
   const check = makeCheck(bundle.document);
 
-  test("every example is what its schema says", () => {
-    const wrong = listExamples(bundle).flatMap(({ where, name, schema, value }) => {
+  test("every example and every default is what its schema says", () => {
+    const wrong = [...listExamples(bundle), ...listSchemaExamples(bundle)].flatMap(({ where, name, schema, value }) => {
       const fault = check(schema, value);
       return fault === "" ? [] : [`${where} ${name}: ${fault}`];
     });
