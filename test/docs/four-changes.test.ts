@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { copyProject } from "../support/copy-project.ts";
 import { compileCache } from "../support/compile-cache.ts";
 
@@ -159,6 +159,8 @@ function run(command: string, ...args: string[]): string {
     ...Object.fromEntries(own),
     PATH: `${copy}/node_modules/.bin:${process.env["PATH"] ?? ""}`,
     NODE_COMPILE_CACHE: compileCache,
+    // The server of this run, so that none has to be made.
+    TEST_DATABASE_URL: inject("databaseServer").url,
   };
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: copy, env, encoding: "utf8" });
   return status === 0 ? "" : `${command} ${args.join(" ")}\n${stdout}${stderr}`;

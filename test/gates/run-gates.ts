@@ -32,8 +32,8 @@ export type Outcome = {
 type Options = { say: (line: string) => void; env?: NodeJS.ProcessEnv; deadline?: number };
 
 /**
- * Runs all gates in this order, parallel neighbours three at a time, one more than a small machine has processors,
- * because the browser waits; anything unclear counts as failed.
+ * Runs all gates in this order, parallel neighbours four at a time, two more than a small machine has processors,
+ * because browsers and started services wait half of the time; anything unclear counts as failed.
  */
 export async function runGates(gates: Gate[], options: Options): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -50,7 +50,7 @@ export async function runGates(gates: Gate[], options: Options): Promise<Outcome
       for (let gate = batch.shift(); gate; gate = batch.shift())
         outcomes[gates.indexOf(gate)] = await reportGate(gate, options);
     };
-    await Promise.all([work(), work(), work()]);
+    await Promise.all([work(), work(), work(), work()]);
   }
   return outcomes;
 }
