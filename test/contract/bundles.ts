@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 
 type Media = { schema: object; example?: unknown; examples?: Record<string, { $ref?: string; value?: unknown }> };
 type Content = Record<string, Media>;
@@ -28,8 +27,11 @@ const folder = join(import.meta.dirname, "..", "..", "generated", "openapi");
 export const bundles: Bundle[] = readdirSync(folder)
   .filter((file) => file.endsWith(".yaml"))
   .map((file) => {
+    const name = file.replace(".yaml", "");
+    // The same as JSON, which takes a second less to parse.
+    const json = readFileSync(join(folder, `${name}.json`), "utf8");
     const text = readFileSync(join(folder, file), "utf8");
-    return { name: file.replace(".yaml", ""), text, document: parse(text) as Bundle["document"] };
+    return { name, text, document: JSON.parse(json) as Bundle["document"] };
   });
 
 /** Those that are published for partners. */
