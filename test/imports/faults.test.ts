@@ -48,6 +48,7 @@ test("headings are checked before anything else, and an empty file is a fault", 
     "file:1:4 FIRST_NAME column_twice",
   ]);
   expect(await plain("\n;;\n")).toEqual(["file:1:- - file_empty"]);
+  expect(await plain('"id"|"role"\n')).toEqual(["file:1:1 - quote_misplaced"]);
   await expect(plain("")).rejects.toMatchObject({ code: "file_empty" });
 });
 

@@ -47,8 +47,12 @@ export async function readTable(
   staging: Sink,
   onRow: (row: Row) => void,
 ): Promise<readonly string[]> {
+  let isReadable = true;
   const reader = makeCsvReader(
-    ({ code, message, ...at }) => staging.fault({ file: file.name, field: null, ...at }, code, message),
+    ({ code, message, ...at }) => {
+      isReadable = false;
+      staging.fault({ file: file.name, field: null, ...at }, code, message);
+    },
     csvLimits,
     layout?.separator,
   );
@@ -72,7 +76,7 @@ export async function readTable(
   };
   for await (const text of readText(file, onBytes)) await take(reader.push(text));
   await take(reader.end());
-  if (headings === undefined)
+  if (headings === undefined && isReadable)
     staging.fault({ file: file.name, line: 1, column: null, field: null }, "file_empty", "The file holds no heading.");
   return written;
 }
