@@ -210,4 +210,12 @@ test("the kind of a file is told by what follows its first letters", async () =>
     await read({ "[Content_Types].xml": types("vnd.ms-excel.sheet.binary.macroEnabled.main"), "xl/workbook.bin": "" }),
     await read({ "users.csv": "sourcedId" }),
   ]).toEqual(["file_is_other_spreadsheet", "file_is_document", "file_is_old_excel", "zip"]);
+  const half = async (files: Parts) => {
+    const content = await zip(files);
+    return kindOf(content.subarray(0, content.length / 2));
+  };
+  expect([await half(parts(list(text("A")))), await half({ "users.csv": "sourcedId" })]).toEqual([
+    "workbook_damaged",
+    "archive_refused",
+  ]);
 });

@@ -6,6 +6,7 @@ import type { Separator } from "./csv.ts";
 import type { Encoding } from "./text.ts";
 import { text as readAll } from "node:stream/consumers";
 import { AppError } from "../../platform/errors.ts";
+import { refuseWorkbook } from "./workbook.ts";
 import { openParts } from "./zip.ts";
 
 /** How the bytes of a table are read where somebody chose it; otherwise it is found. */
@@ -102,7 +103,12 @@ const isJson = /^(\[\s*([{"[\]]|$|(-?\d[\d.e+-]*|true|false|null)\s*([,\d]|\]\s*
 async function findZipKind(path: string, start: string): Promise<FileKind> {
   if (/mimetypeapplication\/vnd\.oasis\.opendocument\.(text|presentation)/.test(start))
     throw refuse("file_is_document");
-  const { files, close } = await openParts(path);
+  const { files, close } = await openParts(path).catch((cause: unknown) => {
+    // The list of parts is at the end, which an incomplete file lacks.
+    throw /PK\x03\x04[^]{26}(\[Content_Types\]\.xml|xl\/)/i.test(start)
+      ? refuseWorkbook("workbook_damaged", cause)
+      : cause;
+  });
   try {
     const types = files.get("[content_types].xml");
     const known = [

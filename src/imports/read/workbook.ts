@@ -20,7 +20,7 @@ export async function writeSheet(path: string, name: string | undefined, signal?
   const target = makeTemporaryPath();
   try {
     const made = await run<SheetTask, WrittenSheet>(task, { path, target, name }, signal).catch(explain);
-    if ("refused" in made) throw refuse(made.refused);
+    if ("refused" in made) throw refuseWorkbook(made.refused);
     return { path: target, ...made };
   } catch (error) {
     await rm(target, { force: true });
@@ -30,7 +30,7 @@ export async function writeSheet(path: string, name: string | undefined, signal?
 
 function explain(error: unknown): never {
   if (!(error instanceof ChildEnded)) throw error;
-  throw refuse(error.why === "crash" ? "workbook_damaged" : "workbook_too_large", error);
+  throw refuseWorkbook(error.why === "crash" ? "workbook_damaged" : "workbook_too_large", error);
 }
 
 const messages = {
@@ -41,5 +41,5 @@ const messages = {
   file_empty: "The file is empty.",
 };
 
-const refuse = (code: keyof typeof messages, cause?: unknown) =>
+export const refuseWorkbook = (code: keyof typeof messages, cause?: unknown): AppError =>
   new AppError("invalid", code, messages[code], undefined, { cause });
