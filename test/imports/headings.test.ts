@@ -76,3 +76,19 @@ test("the columns of exports are guessed by their headings, by each other and by
     }
   `);
 });
+
+test("a person who is in a list twice does not hide its column of ids", () => {
+  const list = (ids: readonly number[]) =>
+    guessColumns(
+      {
+        separator: ";",
+        width: 3,
+        records: [["Nachname", "Vorname", "ID"], ...ids.map((id) => ["Aydın", "Elif", `${id}`])].map((fields, n) => ({
+          line: n + 1,
+          fields,
+        })),
+      },
+      { name: "list.csv" },
+    ).mapping.uses[2];
+  expect([list([1, 2, 3, 4, 5, 6, 7, 7]), list([1, 1, 1, 2, 2, 2, 3, 3])]).toEqual(["ID", null]);
+});

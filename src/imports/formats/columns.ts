@@ -149,6 +149,8 @@ function guessUses(headings: readonly string[], samples: readonly string[][]): U
     if (uses.includes(use) && !isRepeatable(use)) continue;
     if (fits(use, heading, samples[index]!)) uses[index] = use;
   }
+  const nearly = columns.find(({ index, heading, use }) => use === "ID" && holdsIds(heading, samples[index]!, 0.8));
+  if (nearly !== undefined && uses[nearly.index] === null && !uses.includes("ID")) uses[nearly.index] = "ID";
   settleNames(uses, columns, samples);
   // A group of every pupil that is named like a class is their class.
   const group = uses.findIndex((use, index) => use === "GROUPS" && mostly(samples[index]!, isClassName));
@@ -208,13 +210,17 @@ function fits(use: ColumnUse, heading: string, values: readonly string[]): boole
   const filled = values.filter((value) => value !== "");
   if (use === "STATUS") return filled.every((value) => /^(active|deleted)$/i.test(value));
   if (use === "ROLE") return filled.length === 0 || mostly(values, isRole);
-  if (use !== "ID") return true;
+  return use !== "ID" || holdsIds(heading, values);
+}
+
+/** `distinct` is the share of values that must differ: a person who is in a file twice is a fault of a row. */
+function holdsIds(heading: string, values: readonly string[], distinct = 1): boolean {
+  const filled = values.filter((value) => value !== "");
   // A running number changes with each export, so it identifies nobody.
   const isRunning = /^(nr|nummer|no|number)$/.test(foldWord(heading)) && filled.every((v, n) => Number(v) === n + 1);
   // A column that many rows lack holds no ids; a few rows may be sums.
-  return (
-    filled.length > 0.8 * values.length - 1 && filled.length > 0 && !isRunning && new Set(filled).size === filled.length
-  );
+  const isFilled = filled.length > 0.8 * values.length - 1 && filled.length > 0;
+  return isFilled && !isRunning && new Set(filled).size >= distinct * filled.length;
 }
 
 const problems = {
