@@ -8,11 +8,11 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
 
-test("a file of 100 MB with 6,250 people is read by a process that has no room for it", async () => {
+test("a file of 150 MB with 6,250 people is read by a process that has no room for it", async () => {
   const db = await testDatabase();
   const school = await makeMakers(db).school();
   const path = join(makeDataDir(), "large.csv");
-  const remark = `"${'A remark that goes on\nfor many lines, with ä; and ""quotes"".\n'.repeat(260)}"`;
+  const remark = `"${'A remark that goes on\nfor many lines, with ä; and ""quotes"".\n'.repeat(400)}"`;
   await pipeline(
     (function* () {
       yield "id;role;first_name;last_name;classes;remark\n";
@@ -21,8 +21,9 @@ test("a file of 100 MB with 6,250 people is read by a process that has no room f
     })(),
     createWriteStream(path),
   );
-  expect(statSync(path).size).toBeGreaterThan(100e6);
-  const args = ["--max-old-space-size=90", "test/imports/memory-subject.ts", path, school];
+  expect(statSync(path).size).toBeGreaterThan(150e6);
+  // With less, most of its time goes to collecting garbage.
+  const args = ["--max-old-space-size=130", "test/imports/memory-subject.ts", path, school];
   const { output, ended } = startProgram(args, { DATABASE_URL: db.url });
   expect((await ended).code, output()).toBe(0);
   expect(JSON.parse(output())).toEqual({ state: "READY", created: 6250 });
