@@ -13,10 +13,12 @@ export function hash(text: string): number {
 
 /** The same text for values that differ in the order of fields and of list entries alone. */
 export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).sort().join()}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
-  const fields = Object.entries(value).map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`);
-  return `{${fields.sort().join()}}`;
+  if (Array.isArray(value)) return `[${value.map(canonical).sort().join()}]`;
+  let text = "";
+  for (const name of Object.keys(value).sort())
+    text += `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])},`;
+  return `{${text}}`;
 }
 
 export const sorted = (numbers: readonly number[]): Float64Array => Float64Array.from(numbers).sort();
