@@ -188,10 +188,8 @@ const findPerson = makeFindOne<{ personId: PersonId | null }, { clientId: Client
   SELECT ${({ clientId, id }) => recordOf(clientId, id)} AS "personId"`;
 
 /** Null if the app knows nobody by this id. */
-export const findPersonByAppId = async (
-  db: Queryable,
-  known: { clientId: ClientId; id: string },
-): Promise<PersonId | null> => (await findPerson(db, known)).personId;
+export const findPersonByAppId = async (db: Queryable, known: { clientId: ClientId; id: string }) =>
+  (await findPerson(db, known)).personId;
 
 type AmongApps = { subjectType?: "PARTNER"; clientId?: { in: string[] } };
 

@@ -77,11 +77,7 @@ const insertNotAgreed = makeRun<{ clientId: ClientId; items: readonly string[]; 
 type Update = { before: Items; after: Items & { clientId: ClientId }; demandsAgreements: boolean };
 
 /** What an app gets is withheld at its schools until they agree, if that is demanded; what it loses no longer is. */
-export async function withholdAdded(
-  tx: Transaction,
-  { before, after, demandsAgreements }: Update,
-  now: Date,
-): Promise<void> {
+export async function withholdAdded(tx: Transaction, { before, after, demandsAgreements }: Update, now: Date) {
   const { clientId } = after;
   const itemsOf = ({ attributes, scopes }: Items): string[] => [...attributes, ...scopes];
   const [had, has] = [itemsOf(before), itemsOf(after)];

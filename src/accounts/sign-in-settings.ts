@@ -48,10 +48,7 @@ const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({
 /** For staff who are at no school. */
 const settingsAtNoSchool: SignInSettings = { ...defaultsOf(null), mustChangePassword: true };
 
-export async function findSignInSettingsOf(
-  { prisma }: RecordStore,
-  personId: PersonId,
-): Promise<SignInSettings | null> {
+export async function findSignInSettingsOf({ prisma }: RecordStore, personId: PersonId) {
   const person = await prisma.person.findUnique({ where: { id: personId }, select: { homeSchoolId: true } });
   if (person?.homeSchoolId === null) return settingsAtNoSchool;
   return person && findSignInSettings({ prisma }, person.homeSchoolId as SchoolId);

@@ -156,10 +156,8 @@ type Whole<T> = { [Key in keyof Every<T>]: Within<Every<T>[Key]> };
  * Builds a record of the contract and the records in it: the properties that the contract names, without undefined
  * values, and with times as ISO 8601 in UTC.
  */
-export const present = <Name extends keyof Schemas>(
-  name: Name,
-  record: Whole<NonNullable<Schemas[Name]>>,
-): NonNullable<Schemas[Name]> => presentAs(name, record) as NonNullable<Schemas[Name]>;
+export const present = <Name extends keyof Schemas>(name: Name, record: Whole<NonNullable<Schemas[Name]>>) =>
+  presentAs(name, record) as NonNullable<Schemas[Name]>;
 
 function presentAs(name: string | null, value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();

@@ -44,10 +44,7 @@ export const getRosterRun = async ({ prisma }: RecordStore, id: string): Promise
   (await prisma.rosterRun.findUniqueOrThrow({ where: { id }, omit })) as RosterRun;
 
 /** The last run that has an import, and the state of that; null if there is none. */
-export async function findLastImport(
-  { prisma }: RecordStore,
-  connectionId: string,
-): Promise<{ id: ImportId; state: string } | null> {
+export async function findLastImport({ prisma }: RecordStore, connectionId: string) {
   const run = await prisma.rosterRun.findFirst({
     where: { connectionId, importId: { not: null } },
     orderBy: { id: "desc" },

@@ -82,10 +82,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
 export const write = <T>(written: PromiseLike<T>): Promise<T> => refuseConstraints(written, refusals);
 
 /** As `write`, with the refusal of each constraint. */
-export async function refuseConstraints<T>(
-  written: PromiseLike<T>,
-  refused: Readonly<Record<string, Refusal>>,
-): Promise<T> {
+export async function refuseConstraints<T>(written: PromiseLike<T>, refused: Readonly<Record<string, Refusal>>) {
   try {
     return await written;
   } catch (error) {

@@ -81,10 +81,7 @@ const filterOf = ({ schoolIds, personId, isOpen, after }: Omit<Listing, "limit" 
   ...(after !== undefined && { id: { lt: after } }),
 });
 
-export async function listDataRequests(
-  { prisma }: RecordStore,
-  { limit, now, byDueDay = false, ...filter }: Listing,
-): Promise<DataRequest[]> {
+export async function listDataRequests({ prisma }: RecordStore, { limit, now, byDueDay = false, ...filter }: Listing) {
   const newest = { id: "desc" } as const;
   const orderBy = byDueDay ? [{ dueOn: "asc" } as const, newest] : [newest];
   const requests = await prisma.dataRequest.findMany({ where: filterOf(filter), include: whole, orderBy, take: limit });

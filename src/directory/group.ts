@@ -36,10 +36,7 @@ export async function createGroup(change: Change, group: NewGroup): Promise<Grou
 /**
  * Returns false, and writes nothing, if the group has this name. Errors: invalid text_*; conflict group_wrong_status.
  */
-export async function renameGroup(
-  change: Change,
-  { groupId, name: newName }: { groupId: GroupId; name: string },
-): Promise<boolean> {
+export async function renameGroup(change: Change, { groupId, name: newName }: { groupId: GroupId; name: string }) {
   const { tx, now } = change;
   const name = checkText("name", newName);
   await change.touch({ groups: [groupId] });
@@ -86,11 +83,7 @@ async function changeStatus(change: Change, { groupId, step, to }: StatusChange)
 
 const lockRow = makeRowLock("group", "id", "directory.lockGroup");
 
-export async function lockGroup(
-  tx: Transaction,
-  groupId: GroupId,
-  step: GroupStep,
-): Promise<{ schoolId: SchoolId; name: string }> {
+export async function lockGroup(tx: Transaction, groupId: GroupId, step: GroupStep) {
   await lockRow(tx, groupId);
   const select = { schoolId: true, name: true, status: true };
   const group = await tx.prisma.group.findUnique({ where: { id: groupId }, select });

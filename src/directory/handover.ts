@@ -128,11 +128,7 @@ type NewHandover = { from: SchoolId; to: SchoolId; personIds: readonly PersonId[
  * Errors: invalid move_to_same_school; not_found school_not_found; conflict person_not_movable,
  * person_already_offered.
  */
-export async function createHandover(
-  tx: Transaction,
-  { from, to, personIds, days }: NewHandover,
-  origin: Origin,
-): Promise<HandoverId> {
+export async function createHandover(tx: Transaction, { from, to, personIds, days }: NewHandover, origin: Origin) {
   const { at } = origin;
   const { prisma } = tx;
   if (from === to) throw moveToSameSchool();

@@ -24,10 +24,7 @@ export async function removeMembership(change: Change, { groupId, personId }: In
 }
 
 /** Returns false, and writes nothing, if the member has this role. Errors: as `removeMembership`. */
-export async function setMembershipRole(
-  change: Change,
-  { groupId, personId, role }: InGroup & { role: PersonRole },
-): Promise<boolean> {
+export async function setMembershipRole(change: Change, { groupId, personId, role }: InGroup & { role: PersonRole }) {
   const { schoolId } = await lockBoth(change, { groupId, personId });
   const { membership } = change.tx.prisma;
   const where = { groupId_personId: { groupId, personId } };

@@ -9,11 +9,7 @@ type SortPosition = { key: Sql; id: Sql };
 export const orderBy = (order: SortOrder, { key, id }: SortPosition): Sql =>
   order === "desc" ? sql`ORDER BY ${key} DESC, ${id} DESC` : sql`ORDER BY ${key}, ${id}`;
 
-export function isAfter(
-  order: SortOrder,
-  { key, id }: SortPosition,
-  last: SortPosition & { from: Part; after: Part },
-): Sql {
+export function isAfter(order: SortOrder, { key, id }: SortPosition, last: SortPosition & { from: Part; after: Part }) {
   const lastRow = sql`(SELECT ${last.key}, ${last.id} FROM ${last.from} WHERE ${last.id} = ${last.after})`;
   const compare = order === "desc" ? sql`<` : sql`>`;
   return sql`(${last.after}::uuid IS NULL OR (${key}, ${id}) ${compare} ${lastRow})`;

@@ -16,10 +16,7 @@ type SoftDeletion = {
   retention?: "LEFT" | "INACTIVE";
 };
 
-export async function softDeletePerson(
-  change: Change,
-  { personId, restoreWindowDays, retention }: SoftDeletion,
-): Promise<Date> {
+export async function softDeletePerson(change: Change, { personId, restoreWindowDays, retention }: SoftDeletion) {
   const { tx, now } = change;
   await change.touch({ people: [personId] });
   const { homeSchoolId: schoolId } = await lockPerson(tx, personId, "softDelete");
@@ -54,10 +51,7 @@ export async function restorePerson(change: Change, { personId }: { personId: Pe
 export type ForgetPerson = (tx: Transaction, personId: PersonId, at: Date) => Promise<void>;
 
 /** Leaves a tombstone, and audit lines without the id. Errors: conflict person_wrong_status. */
-export async function deletePerson(
-  change: Change,
-  { personId, forget }: { personId: PersonId; forget: ForgetPerson },
-): Promise<void> {
+export async function deletePerson(change: Change, { personId, forget }: { personId: PersonId; forget: ForgetPerson }) {
   const { tx, now } = change;
   await change.touch({ people: [personId] });
   const { homeSchoolId: schoolId } = await lockPerson(tx, personId, "delete");
@@ -73,10 +67,7 @@ const p = table("person", "p");
 const lockIfDue = makeRun<{ personId: PersonId; now: Date }>("directory.lockIfDue")`
   SELECT FROM ${p} WHERE ${p.id} = ${"personId"} AND ${p.purgeAt} <= ${"now"} FOR NO KEY UPDATE`;
 
-export async function purgePerson(
-  change: Change,
-  { personId, forget }: { personId: PersonId; forget: ForgetPerson },
-): Promise<boolean> {
+export async function purgePerson(change: Change, { personId, forget }: { personId: PersonId; forget: ForgetPerson }) {
   await change.touch({ people: [personId] });
   const isDue = (await lockIfDue(change.tx, { personId, now: change.now })) === 1;
   if (isDue) await deletePerson(change, { personId, forget });

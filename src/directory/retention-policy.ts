@@ -66,11 +66,7 @@ export const joinRetention = (defaults: Readonly<Record<Period, Part>>): Sql => 
 const listRetention = makeFind<Retention, RetentionDefaults & { schoolId: SchoolId }>("directory.findRetention")`
   SELECT retention.* FROM ${s} ${joinRetention} WHERE ${s.id} = ${"schoolId"}`;
 
-export async function findRetention(
-  db: Queryable,
-  schoolId: SchoolId,
-  defaults: RetentionDefaults,
-): Promise<Retention | null> {
+export async function findRetention(db: Queryable, schoolId: SchoolId, defaults: RetentionDefaults) {
   return (await listRetention(db, { ...defaults, schoolId }))[0] ?? null;
 }
 

@@ -20,11 +20,7 @@ const eventId = (now: Value): Sql =>
  * Wakes listeners and returns one row. `events` selects, after `ctes`, the columns of `emitted` and rank, the order in
  * the change.
  */
-export const appendAppEvents = (
-  { ctes, events }: { ctes: Sql; events: Sql },
-  now: Value,
-  traceparent: Value,
-): Sql => sql`
+export const appendAppEvents = ({ ctes, events }: { ctes: Sql; events: Sql }, now: Value, traceparent: Value) => sql`
   WITH ${ctes}, emitted AS (${events}),
   written AS (
     ${insert("appEvent", { id: eventId(now), at: now, traceparent, ...emitted }, sql`FROM emitted ${inOrder}`)}
@@ -42,10 +38,7 @@ const takeBack = makeRun<{ clientIds: string[]; subjectIds: string[] }>("events.
     AND ${e.oldSubjectId} IS NULL
     AND ${e.position} IS NULL AND e.xmin = pg_current_xact_id()::xid`;
 
-export async function takeBackAppEvents(
-  tx: Queryable,
-  pairs: readonly { clientId: string; subjectId: string }[],
-): Promise<void> {
+export async function takeBackAppEvents(tx: Queryable, pairs: readonly { clientId: string; subjectId: string }[]) {
   await takeBack(tx, {
     clientIds: pairs.map(({ clientId }) => clientId),
     subjectIds: pairs.map(({ subjectId }) => subjectId),

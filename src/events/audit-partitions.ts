@@ -107,11 +107,7 @@ export async function sweepAudit(db: Db, before: Date, options: SweepOptions): P
   return swept;
 }
 
-async function sweepPartition(
-  db: Db,
-  name: string,
-  { before, signal, batch: most }: SweepOptions & { before: Date },
-): Promise<number> {
+async function sweepPartition(db: Db, name: string, { before, signal, batch: most }: SweepOptions & { before: Date }) {
   const sweep = sweepBatch(name);
   let last = new Date(0);
   const removeBatch = async (batch: number) => {

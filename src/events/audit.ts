@@ -82,11 +82,7 @@ export async function recordAct({ prisma }: RecordStore, act: AuditLine, lines: 
 const written = table("audit", "line");
 
 /** SQL; `relation` has id (a UUIDv7), at, client_id, person_id, request_id and the columns of `more`. */
-export const recordAuditFrom = (
-  relation: Sql,
-  action: AuditAction,
-  more: readonly ("schoolId" | "detail")[] = [],
-): Sql =>
+export const recordAuditFrom = (relation: Sql, action: AuditAction, more: readonly ("schoolId" | "detail")[] = []) =>
   insert(
     "audit",
     { ...pick(written, "id", "at", "clientId", "personId", "requestId", ...more), action: literal(action) },

@@ -70,11 +70,8 @@ const rememberBoundary = makeRun<Boundary>(({ boundary }) =>
   update("eventFeed", "feed", { sweptPosition: sql`greatest(${feed.sweptPosition}, ${boundary})` }),
 );
 
-export const sweepEvents = (
-  db: Db,
-  before: Date,
-  { signal, batch }: { signal: AbortSignal; batch?: number },
-): Promise<number> => workInBatches(signal, (most) => sweepBatch(db, before, most), batch);
+export const sweepEvents = (db: Db, before: Date, { signal, batch }: { signal: AbortSignal; batch?: number }) =>
+  workInBatches(signal, (most) => sweepBatch(db, before, most), batch);
 
 async function sweepBatch(db: Db, before: Date, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {

@@ -118,11 +118,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
      *
      * Errors: those of `checkQueue` and `previewImport`; in the background they become a fault of the import.
      */
-    async read(
-      upload: Omit<NewImport, "holdShare" | "onProgress">,
-      origin: Origin,
-      options: CallOptions,
-    ): Promise<ImportId> {
+    async read(upload: Omit<NewImport, "holdShare" | "onProgress">, origin: Origin, options: CallOptions) {
       const request = { ...upload, holdShare: rules.holdShare };
       const id = await beginImport(control, request, origin, { inQueue: true }).catch(async (error: unknown) => {
         await rm(request.path, { force: true });
@@ -137,13 +133,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       return id;
     },
     /** Waits for its turn, and reads the import with its columns, like `read`. Errors: those of `beginMapped`. */
-    async map(
-      id: ImportId,
-      columns: NewColumns,
-      among: NewImport["among"],
-      origin: Origin,
-      options: CallOptions,
-    ): Promise<void> {
+    async map(id: ImportId, columns: NewColumns, among: NewImport["among"], origin: Origin, options: CallOptions) {
       const begun = await beginMapped(control, id, columns, origin);
       const request = { ...begun, among, holdShare: rules.holdShare };
       const onLate = (error: unknown) =>

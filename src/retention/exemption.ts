@@ -26,12 +26,7 @@ async function recordAtHome(tx: Transaction, personId: PersonId, line: Parameter
 }
 
 /** Errors: invalid text_*, exemption_date. */
-export async function putExemption(
-  tx: Transaction,
-  personId: PersonId,
-  exemption: RetentionExemption,
-  origin: Origin,
-): Promise<void> {
+export async function putExemption(tx: Transaction, personId: PersonId, exemption: RetentionExemption, origin: Origin) {
   const latest = new Date(origin.at);
   latest.setUTCMonth(latest.getUTCMonth() + longestMonths);
   if (exemption.until <= origin.at || exemption.until > latest)

@@ -132,10 +132,7 @@ async function makeGroups(change: Change, ids: Ids): Promise<Groups> {
   return made;
 }
 
-async function makeGrants(
-  change: Change,
-  { clientId, ids, made }: { clientId: ClientId; ids: Ids; made: Groups },
-): Promise<void> {
+async function makeGrants(change: Change, { clientId, ids, made }: { clientId: ClientId; ids: Ids; made: Groups }) {
   for (const key of schoolKeys) {
     const synced = Object.entries(groups).filter(([, group]) => group.at === key && group.isSynced);
     await setGrant(change, {

@@ -53,10 +53,7 @@ type SandboxFilter = {
   after?: string | undefined;
 };
 
-export async function listSandboxes(
-  { prisma }: RecordStore,
-  { clientId, among, limit, after }: SandboxFilter,
-): Promise<Sandbox[]> {
+export async function listSandboxes({ prisma }: RecordStore, { clientId, among, limit, after }: SandboxFilter) {
   const sandboxes = await prisma.sandbox.findMany({
     where: {
       AND: [clientId === undefined ? {} : { clientId }, among === undefined ? {} : { clientId: { in: [...among] } }],

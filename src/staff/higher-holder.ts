@@ -28,10 +28,7 @@ type Caller = { mine: readonly Covered[]; now: Date };
  *
  * Errors: forbidden role_forbids.
  */
-export async function refuseHigherHolder(
-  db: RecordStore,
-  { holder, mine, now }: Caller & { holder: RoleHolder },
-): Promise<void> {
+export async function refuseHigherHolder(db: RecordStore, { holder, mine, now }: Caller & { holder: RoleHolder }) {
   const higher = await listHigherRoles(db, holder, { mine, now });
   if (higher.length === 0 && !(await worksForAnybody(db, holder, mine))) return;
   const message =
@@ -41,17 +38,10 @@ export async function refuseHigherHolder(
   throw new AppError("forbidden", "role_forbids", message);
 }
 
-const listHigherRoles = async (
-  db: RecordStore,
-  ofHolders: Prisma.StaffRoleWhereInput,
-  { mine, now }: Caller,
-): Promise<StaffRole[]> => (await listRolesHeld(db, ofHolders, now)).filter((role) => !cover(mine, role));
+const listHigherRoles = async (db: RecordStore, ofHolders: Prisma.StaffRoleWhereInput, { mine, now }: Caller) =>
+  (await listRolesHeld(db, ofHolders, now)).filter((role) => !cover(mine, role));
 
-async function worksForAnybody(
-  { prisma }: RecordStore,
-  holder: RoleHolder,
-  mine: readonly Covered[],
-): Promise<boolean> {
+async function worksForAnybody({ prisma }: RecordStore, holder: RoleHolder, mine: readonly Covered[]) {
   if ("personId" in holder || mine.some(({ role }) => role === "OPERATOR")) return false;
   const withSignOn = { scopes: { hasSome: ["admin:read", "admin:write"] }, redirectUris: { isEmpty: false } };
   return (await prisma.app.count({ where: { ...holder, ...withSignOn } })) > 0;

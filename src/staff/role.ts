@@ -54,11 +54,7 @@ export function presentRole({ id, personId, clientId, schools, apps, ...rest }: 
 }
 
 /** The roles that the condition selects and that have not ended, by name. */
-export async function listRolesHeld(
-  { prisma }: RecordStore,
-  where: Prisma.StaffRoleWhereInput,
-  now: Date,
-): Promise<StaffRole[]> {
+export async function listRolesHeld({ prisma }: RecordStore, where: Prisma.StaffRoleWhereInput, now: Date) {
   const orderBy: Prisma.StaffRoleOrderByWithRelationInput[] = [{ role: "asc" }, { id: "asc" }];
   return (await prisma.staffRole.findMany({ where: { ...where, ...atTime(now) }, include: whole, orderBy })).map(
     presentRole,

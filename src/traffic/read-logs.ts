@@ -48,9 +48,7 @@ const selectNamed = makeFind<SignOnStep, { clientId: string; names: readonly str
     WHERE ${s.clientId} = ${"clientId"} AND string_to_array(${s.attempt}, '>') @> ARRAY[asked.name] OFFSET 0) s
   ORDER BY ${s.id}`;
 
-const namesOf = (steps: readonly SignOnStep[]): string[] => [
-  ...new Set(steps.flatMap(({ attempt }) => attempt.split(">"))),
-];
+const namesOf = (steps: readonly SignOnStep[]) => [...new Set(steps.flatMap(({ attempt }) => attempt.split(">")))];
 
 async function findAllSteps(db: Queryable, clientId: string, known: readonly SignOnStep[]): Promise<SignOnStep[]> {
   for (let names = namesOf(known); ;) {
@@ -68,10 +66,7 @@ type AttemptQuery = Pick<RequestQuery, "clientId" | "requestId" | "limit" | "aft
 };
 
 /** Latest first. A waiting step is left out once it is done or refused. */
-export async function listSignOnAttempts(
-  db: Queryable,
-  { clientId, requestId, outcome, limit, after }: AttemptQuery,
-): Promise<SignOnAttempt[]> {
+export async function listSignOnAttempts(db: Queryable, { clientId, requestId, outcome, limit, after }: AttemptQuery) {
   const page = { clientId, requestId: requestId ?? null, limit: limit * stepsPerAttempt };
   const attempts = new Map<string, SignOnAttempt>();
   for (let last = after ?? null, isMore = true; isMore && attempts.size < limit;) {

@@ -205,10 +205,7 @@ const unread = {
 };
 
 /** A new tenant without an issuer means the issuer of that tenant. */
-const withIssuer = (
-  { profile, tenant }: Connection,
-  settings: Partial<ConnectionSettings>,
-): Partial<ConnectionSettings> =>
+const withIssuer = ({ profile, tenant }: Connection, settings: Partial<ConnectionSettings>) =>
   settings.tenant !== undefined &&
   settings.tenant !== tenant &&
   settings.issuer === undefined &&

@@ -117,10 +117,8 @@ const findFacts = makeFind<PersonFacts, FactsParameters & { personId: PersonId }
   SELECT ${(params) => fields<PersonFacts>(personFacts(params))}
     FROM ${(params) => factsTables(sql`${params.personId}::uuid`)}`;
 
-export const findPersonFacts = async (
-  db: Queryable,
-  params: FactsParameters & { personId: PersonId },
-): Promise<PersonFacts | null> => (await findFacts(db, params))[0] ?? null;
+export const findPersonFacts = async (db: Queryable, params: FactsParameters & { personId: PersonId }) =>
+  (await findFacts(db, params))[0] ?? null;
 
 export type KeyCounts = { people: number; withKey: number; unique: number };
 type OfRule<Rule> = Rule & { schoolId: SchoolId; groupIds: readonly GroupId[] };
@@ -135,7 +133,5 @@ const count = makeFindOne<KeyCounts, OfRule<RuleParameters>>("upstream.countKeys
       WHERE ${person.homeSchoolId} = ${"schoolId"} AND ${person.status} = 'ACTIVE') AS roster) AS counted`;
 
 /** Counts the people who have the field of a rule, and who have it alone. */
-export const countKeys = (
-  db: Queryable,
-  { rule, ...of }: OfRule<{ rule: Omit<Rule, "ruleClaim"> }>,
-): Promise<KeyCounts> => count(db, { ...toRuleParameters(rule), ...of });
+export const countKeys = (db: Queryable, { rule, ...of }: OfRule<{ rule: Omit<Rule, "ruleClaim"> }>) =>
+  count(db, { ...toRuleParameters(rule), ...of });

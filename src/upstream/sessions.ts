@@ -27,10 +27,7 @@ const logoutEvent = "http://schemas.openid.net/event/backchannel-logout";
 const rememberedSeconds = 900;
 
 /** Source: OpenID Connect Back-Channel Logout 1.0, sections 2.4 and 2.6. Errors: INVALID_RESPONSE. */
-export function readLogoutToken(token: JWTPayload & { header: { typ?: string | undefined } }): {
-  jti: string;
-  by: Named;
-} {
+export function readLogoutToken(token: JWTPayload & { header: { typ?: string | undefined } }) {
   const { jti, events, nonce, header } = token;
   const [sub, sid] = [readText(token, "sub"), readText(token, "sid")];
   const refuse = (detail: string) => new UpstreamError("INVALID_RESPONSE", detail);
@@ -62,11 +59,7 @@ export async function endByToken(
  * The ID token of a session whose school wants it ended at the provider too; null otherwise, and once it has ended: its
  * connection may have another provider by then.
  */
-export async function findIdToken(
-  { prisma }: RecordStore,
-  id: UpstreamSessionId,
-  keys: EncryptionKeys,
-): Promise<{ connectionId: ConnectionId; idToken: string } | null> {
+export async function findIdToken({ prisma }: RecordStore, id: UpstreamSessionId, keys: EncryptionKeys) {
   const session = await prisma.upstreamSession.findUnique({
     where: { id, endedAt: null },
     select: { connectionId: true, idToken: true },

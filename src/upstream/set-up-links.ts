@@ -104,10 +104,8 @@ async function findLink({ prisma }: RecordStore, where: Prisma.UpstreamSetUpLink
 }
 
 /** As `openSetUpLink`, for the pages after the first. */
-export const findSetUpLink = (
-  db: RecordStore,
-  { id, browser, at }: { id: SetUpLinkId; browser: string; at: Date },
-): Promise<SetUpLink | null> => findLink(db, { id, browserHash: hashSecret(browser), ...usableAt(at) });
+export const findSetUpLink = (db: RecordStore, { id, browser, at }: { id: SetUpLinkId; browser: string; at: Date }) =>
+  findLink(db, { id, browserHash: hashSecret(browser), ...usableAt(at) });
 
 /** Errors: not_found set_up_link_not_found. */
 export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin: Origin): Promise<void> {

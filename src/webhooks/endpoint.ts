@@ -68,12 +68,7 @@ export async function insertEndpoint(
 }
 
 /** Errors: not_found; invalid webhook_url_refused for a listening endpoint. */
-export async function updateEndpointIn(
-  tx: Transaction,
-  id: string,
-  data: CheckedEndpoint,
-  origin: Origin,
-): Promise<void> {
+export async function updateEndpointIn(tx: Transaction, id: string, data: CheckedEndpoint, origin: Origin) {
   const { clientId, listensUntil } = await getEndpointState(tx, id);
   if (listensUntil !== null && data.url !== undefined)
     throw new AppError("invalid", "webhook_url_refused", "The address cannot be used: a listening endpoint has none.");
@@ -109,12 +104,7 @@ const requested = {
 } as const;
 
 /** A disabled endpoint drops events, a paused one keeps them. Errors: not_found; conflict webhook_endpoint_*. */
-export async function changeEndpointState(
-  tx: Transaction,
-  id: string,
-  to: keyof typeof requested,
-  origin: Origin,
-): Promise<void> {
+export async function changeEndpointState(tx: Transaction, id: string, to: keyof typeof requested, origin: Origin) {
   const { state } = await getEndpointState(tx, id);
   if (to === "PAUSED" && state === "DISABLED") throw disabled();
   if (to === "ACTIVE" && state === "ACTIVE")

@@ -48,10 +48,7 @@ const fanOutBatch = makeFindOne<{ read: number; made: number }, { now: Date; lim
   "webhooks.fanOut",
 );
 
-export async function fanOut(
-  db: Db,
-  { now, limit }: { now: Date; limit: number },
-): Promise<{ read: number; made: number }> {
+export async function fanOut(db: Db, { now, limit }: { now: Date; limit: number }) {
   return withTransaction(db, async (tx) => {
     await lockQueues(tx, "exclusive");
     const { read, made } = await fanOutBatch(tx, { now, limit, channel: deliveryChannel });

@@ -37,10 +37,7 @@ type DeliveryFilter = {
   after?: string | undefined;
 };
 
-export async function listDeliveries(
-  db: RecordStore,
-  { endpointId, state, limit, after }: DeliveryFilter,
-): Promise<Delivery[]> {
+export async function listDeliveries(db: RecordStore, { endpointId, state, limit, after }: DeliveryFilter) {
   await getEndpointState(db, endpointId);
   const rows = await db.prisma.webhookDelivery.findMany({
     where: {

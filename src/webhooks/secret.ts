@@ -47,10 +47,7 @@ export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKey
 export type ReplacedSecret = { endpointId: string; clientId: string; url: string; secret: string };
 
 /** Replaces all secrets, as part of recovering from lost keys. Only the result has the new ones. */
-export async function replaceLostSecrets(
-  tx: RecordStore,
-  { keys, now }: { keys: EncryptionKeys; now: Date },
-): Promise<ReplacedSecret[]> {
+export async function replaceLostSecrets(tx: RecordStore, { keys, now }: { keys: EncryptionKeys; now: Date }) {
   await tx.prisma.webhookSecret.deleteMany();
   const endpoints = await tx.prisma.webhookEndpoint.findMany({
     select: { id: true, clientId: true, url: true },

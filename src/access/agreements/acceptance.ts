@@ -69,10 +69,7 @@ type Acceptance = GrantKey & { agreementId: AgreementId; withheld?: readonly App
  *
  * Errors: not_found app_not_found, app_or_school_not_found; conflict agreement_not_current, attribute_required.
  */
-export async function acceptAgreement(
-  change: Change,
-  { agreementId, withheld: chosen, ...key }: Acceptance,
-): Promise<boolean> {
+export async function acceptAgreement(change: Change, { agreementId, withheld: chosen, ...key }: Acceptance) {
   const { tx, now, actorId = null, actorRole = null } = change;
   await holdForAgreement(change, key);
   const { current, state, withheld, attributes: held, scopes } = await findSchoolAgreement(tx, key);

@@ -132,10 +132,7 @@ type ReceiptFilter = {
 };
 
 /** Newest first. */
-export async function listReceipts(
-  { prisma }: RecordStore,
-  { schoolId, clientId, limit, after }: ReceiptFilter,
-): Promise<AgreementReceipt[]> {
+export async function listReceipts({ prisma }: RecordStore, { schoolId, clientId, limit, after }: ReceiptFilter) {
   const where = {
     schoolId,
     ...(clientId !== undefined && { clientId }),
@@ -146,10 +143,7 @@ export async function listReceipts(
 }
 
 /** A receipt with the version that it is about. */
-export async function findReceipt(
-  { prisma }: RecordStore,
-  { schoolId, id }: { schoolId: SchoolId; id: string },
-): Promise<{ receipt: AgreementReceipt; agreement: Agreement } | null> {
+export async function findReceipt({ prisma }: RecordStore, { schoolId, id }: { schoolId: SchoolId; id: string }) {
   const acceptance = await prisma.agreementAcceptance.findFirst({ where: { schoolId, id }, include: withAgreement });
   return acceptance && { receipt: receiptFrom(acceptance), agreement: agreementFrom(acceptance.agreement) };
 }
@@ -157,20 +151,14 @@ export async function findReceipt(
 const withAgreement = { agreement: agreementQuery } as const;
 
 /** The receipt in force for an app at a school. */
-export async function findInForce(
-  { prisma }: RecordStore,
-  { clientId, schoolId }: GrantKey,
-): Promise<AgreementReceipt | null> {
+export async function findInForce({ prisma }: RecordStore, { clientId, schoolId }: GrantKey) {
   const where = { clientId, schoolId, replacedAt: null, withdrawnAt: null };
   const receipt = await prisma.agreementAcceptance.findFirst({ where, include: ofVersion });
   return receipt && receiptFrom(receipt);
 }
 
 /** The versions in force at a school, by the app. */
-export async function listAgreementsInForce(
-  { prisma }: RecordStore,
-  schoolId: SchoolId,
-): Promise<Map<ClientId, { acceptedAt: Date; agreement: Agreement }>> {
+export async function listAgreementsInForce({ prisma }: RecordStore, schoolId: SchoolId) {
   const where = { schoolId, replacedAt: null, withdrawnAt: null };
   const receipts = await prisma.agreementAcceptance.findMany({ where, include: withAgreement });
   return new Map(

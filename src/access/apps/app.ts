@@ -44,11 +44,7 @@ type RegistrationOrigin = Origin & {
  *         public_app and text_*;
  *         conflict client_id_taken, client_id_retired.
  */
-export async function createApp(
-  tx: Transaction,
-  app: NewApp,
-  { allowLoopbackHttp, ...origin }: RegistrationOrigin,
-): Promise<{ clientId: ClientId; clientSecret: string | null }> {
+export async function createApp(tx: Transaction, app: NewApp, { allowLoopbackHttp, ...origin }: RegistrationOrigin) {
   checkRegistration(app, { defaultScopes: app.defaultScopes, allowLoopbackHttp });
   checkName("name", app.name);
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);

@@ -27,10 +27,7 @@ export type ProfileUpdate = {
 
 const mostOfText = 2000;
 
-export async function findProfiles(
-  { prisma }: RecordStore,
-  clientIds: readonly ClientId[],
-): Promise<Map<ClientId, AppProfile>> {
+export async function findProfiles({ prisma }: RecordStore, clientIds: readonly ClientId[]) {
   const where = { clientId: { in: [...clientIds] } };
   const profiles = await prisma.appProfile.findMany({ where });
   const logos = await prisma.appLogo.findMany({ where, select: { clientId: true, type: true, hash: true } });

@@ -59,11 +59,7 @@ export async function checkSector(db: RecordStore, { subjectType, sector = null 
 }
 
 /** Errors: invalid sector_refused for a sector of other apps than these. */
-export async function refuseOthersSector(
-  db: RecordStore,
-  sector: string | undefined,
-  own: ReadonlySet<string>,
-): Promise<void> {
+export async function refuseOthersSector(db: RecordStore, sector: string | undefined, own: ReadonlySet<string>) {
   const ownApps = { subjectType: "PARTNER" as const, clientId: { in: [...own] } };
   if (sector !== undefined && !(await isSectorUsed(db, sector, ownApps))) throw sectorRefused();
 }

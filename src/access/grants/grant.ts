@@ -32,10 +32,7 @@ export async function setGrant(change: Change, grant: GrantSettings): Promise<vo
   await auditChange(change, { action: "grant_set", clientId, schoolId, detail: { signOn: signOn.kind, sync } });
 }
 
-export async function setSignOn(
-  change: Change,
-  { signOn, ...key }: GrantKey & { signOn: SignOnAudience },
-): Promise<void> {
+export async function setSignOn(change: Change, { signOn, ...key }: GrantKey & { signOn: SignOnAudience }) {
   await openGrant(change, key);
   await writeAudience(change, key, signOn);
   const { kind, ...of } = signOn;
@@ -53,10 +50,7 @@ export async function setSync(change: Change, { sync, ...key }: GrantKey & { syn
 }
 
 /** Returns false, and writes nothing, if these groups are chosen. Errors: as `setGrant`. */
-export async function setSyncedGroups(
-  change: Change,
-  { groups, ...key }: GrantKey & { groups: readonly GroupId[] },
-): Promise<boolean> {
+export async function setSyncedGroups(change: Change, { groups, ...key }: GrantKey & { groups: readonly GroupId[] }) {
   await openGrant(change, key);
   const differs = await replaceGroups(change.tx, "syncedGroup", { ...key, groups });
   if (!differs) return false;

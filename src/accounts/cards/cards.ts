@@ -168,10 +168,7 @@ export const lastCardOf = (personId: Value, now: Value): Sql => sql`(
     WHERE ${card.personId} = ${personId}
     ORDER BY ${card.revokedAt} DESC NULLS FIRST, ${card.id} DESC LIMIT 1) last_card)`;
 
-function stateOf(
-  { revokedAt, wrongAnswers, secondStep, isStaff, classes, settings }: LastCardRow,
-  at: Date,
-): CardState {
+function stateOf({ revokedAt, wrongAnswers, secondStep, isStaff, classes, settings }: LastCardRow, at: Date) {
   const isAnsweredOut = secondStep !== "NONE" && wrongAnswers >= mostWrong[secondStep];
   if (revokedAt !== null) return isAnsweredOut ? "ANSWER" : "REVOKED";
   if (isStaff) return "STAFF";

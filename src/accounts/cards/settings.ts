@@ -89,12 +89,7 @@ type GivenSettings = Omit<CardSettings, LaterSettings> & Partial<Pick<CardSettin
  * When cards are switched off, their sign-ins end. Settings that programs of earlier versions do not know may be left
  * out. Errors: invalid network_invalid, hours_invalid, picture_codes_needed.
  */
-export async function writeCardSettings(
-  tx: Transaction,
-  schoolId: SchoolId,
-  settings: GivenSettings,
-  origin: Origin,
-): Promise<void> {
+export async function writeCardSettings(tx: Transaction, schoolId: SchoolId, settings: GivenSettings, origin: Origin) {
   const before = await readCardSettings(tx, schoolId);
   const { pictureCodeUpToGrade = before.pictureCodeUpToGrade, classLists = before.classLists } = settings;
   if (classLists && pictureCodeUpToGrade === null)

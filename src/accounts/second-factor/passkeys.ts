@@ -90,12 +90,7 @@ export async function askForNewPasskey(
 export type Answer = { state: string; response: string };
 
 /** Returns null for a challenge that is too old, used, or another person's or browser's. */
-async function takeChallenge(
-  deps: Deps,
-  ceremony: Ceremony,
-  person: BoundPerson,
-  state: string,
-): Promise<string | null> {
+async function takeChallenge(deps: Deps, ceremony: Ceremony, person: BoundPerson, state: string) {
   const bound = sealedChallenge(deps, ceremony).read(state, deps.clock());
   if (bound?.personId !== person.personId || bound.browser !== person.browser || bound.browser === "") return null;
   const key = makeKeyMaker(deps.secrets.secondFactor)("passkey challenge", bound.challenge);

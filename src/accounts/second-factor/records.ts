@@ -85,10 +85,7 @@ export const renameSecondFactor = async (
 };
 
 /** The person is not offered a passkey again. */
-export const declinePasskey = async (
-  { prisma }: RecordStore,
-  { personId, at }: { personId: PersonId; at: Date },
-): Promise<void> => {
+export const declinePasskey = async ({ prisma }: RecordStore, { personId, at }: { personId: PersonId; at: Date }) => {
   await prisma.credential.updateMany({ where: { personId }, data: { passkeyDeclinedAt: at } });
 };
 

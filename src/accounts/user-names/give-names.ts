@@ -20,11 +20,7 @@ const batch = 5_000;
 const mostTries = 50;
 
 /** Gives people user names by a rule, in a few statements. Somebody who got a user name meanwhile keeps it. */
-async function giveNames(
-  tx: Queryable,
-  people: readonly Unnamed[],
-  { rule, now }: { rule: UserNameRule; now: Date },
-): Promise<NewUserName[]> {
+async function giveNames(tx: Queryable, people: readonly Unnamed[], { rule, now }: { rule: UserNameRule; now: Date }) {
   const names: NewUserName[] = [];
   for (let start = 0; start < people.length; start += batch) {
     let left: readonly Unnamed[] = people.slice(start, start + batch);

@@ -14,14 +14,7 @@ export type PrintedDocument = {
 const margin = 57;
 const footerHeight = 34;
 
-export default function drawDocument({
-  language,
-  title,
-  lead,
-  sections,
-  footer,
-  now,
-}: PrintedDocument): Promise<Buffer> {
+export default function drawDocument({ language, title, lead, sections, footer, now }: PrintedDocument) {
   const margins = { top: margin, left: margin, right: margin, bottom: margin + footerHeight };
   const { document, write, drawFeet, finish } = startTaggedPdf({ language, title, now, margins });
   document.font("bold").fontSize(16);

@@ -52,10 +52,7 @@ const presentApplied = (retention: Retention) =>
   });
 
 /** For how long data is kept: at a school as it decided, otherwise as the service does. */
-export async function readPeriods(
-  { db, retention, retentionRules }: AdminDeps,
-  schoolId: SchoolId | null,
-): Promise<Schemas["RetentionPeriods"]> {
+export async function readPeriods({ db, retention, retentionRules }: AdminDeps, schoolId: SchoolId | null) {
   const ofSchool = schoolId && (await findRetention(db.pool, schoolId, retentionRules.defaults));
   if (!ofSchool) return retention;
   const { leftMonths, restoreDays: deletedPersonDays, auditDays } = ofSchool;

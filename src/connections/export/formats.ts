@@ -179,11 +179,7 @@ type Export = { schoolId: SchoolId; format: RosterFormat; now: Date };
 type Pace = { inTurn: <T>(part: () => Promise<T>) => Promise<T>; signal: AbortSignal };
 
 /** Writes a school as a file that imports read back without a difference. `digest` tells its content. */
-export async function exportRoster(
-  db: Db,
-  { schoolId, format, now }: Export,
-  { inTurn, signal }: Pace,
-): Promise<{ path: string; digest: string }> {
+export async function exportRoster(db: Db, { schoolId, format, now }: Export, { inTurn, signal }: Pace) {
   const paths: string[] = [];
   const makeFile = () => {
     const path = makeTemporaryPath();

@@ -37,12 +37,7 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
  * Shape:  `expected` are the numbers that somebody typed; without them all are confirmed.
  * Errors: not_found; conflict import_not_held, holds_not_confirmed.
  */
-export async function confirmImport(
-  db: PrismaDb,
-  id: ImportId,
-  origin: Origin,
-  expected?: readonly HoldCount[],
-): Promise<void> {
+export async function confirmImport(db: PrismaDb, id: ImportId, origin: Origin, expected?: readonly HoldCount[]) {
   await withPrismaTransaction(db, async (tx) => {
     await sendEvent(tx, id, "confirm");
     const { schools } = await getImport(tx, id);
@@ -72,12 +67,7 @@ const otherNumbers = () =>
 type Rules = ApplyRules & { onProgress?: OnProgress | undefined; giveUserNames: GiveUserNames };
 type Application = { record: ImportRecord; lease: Lease; schools: readonly SchoolId[] };
 
-async function applyEach(
-  db: PrismaDb,
-  { record, lease, schools }: Application,
-  rules: Rules,
-  origin: Origin,
-): Promise<Map<SchoolId, number>> {
+async function applyEach(db: PrismaDb, { record, lease, schools }: Application, rules: Rules, origin: Origin) {
   const unfinished = new Map<SchoolId, number>();
   await analyzeSparse(db, directoryTables);
   for (const [index, schoolId] of schools.entries()) {

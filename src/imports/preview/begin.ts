@@ -57,12 +57,7 @@ export async function withSheet<T>(request: NewImport, work: (request: NewImport
 }
 
 /** `inQueue` gives it a turn. Errors: invalid; not_found school_not_found; those of `checkQueue`. */
-export async function beginImport(
-  db: PrismaDb,
-  request: NewImport,
-  origin: Origin,
-  { inQueue } = { inQueue: false },
-): Promise<ImportId> {
+export async function beginImport(db: PrismaDb, request: NewImport, origin: Origin, { inQueue } = { inQueue: false }) {
   if (request.carryOvers?.size && !request.schoolYear)
     throw new AppError(
       "invalid",

@@ -70,12 +70,7 @@ function makeCheck(
 }
 
 /** Finds faults that only show in all rows together; returns the total with `readFaults`. */
-export async function checkStaged(
-  tx: Queryable,
-  importId: string,
-  read: ReadResult,
-  readFaults: number,
-): Promise<number> {
+export async function checkStaged(tx: Queryable, importId: string, read: ReadResult, readFaults: number) {
   const { keyColumns, schools, people } = read;
   let faults = readFaults;
   if (faults > maxFaults) return faults;

@@ -67,12 +67,7 @@ export async function compareAgain(
 }
 
 /** A bulk file is about all its schools; a delta about the current and new schools of the people in it. */
-export async function nameSchools(
-  tx: Transaction,
-  importId: ImportId,
-  mode: ImportMode,
-  named: readonly SchoolId[],
-): Promise<void> {
+export async function nameSchools(tx: Transaction, importId: ImportId, mode: ImportMode, named: readonly SchoolId[]) {
   await run(tx, insertSchools, { importId, whole: mode === "BULK" ? named : [], named });
 }
 

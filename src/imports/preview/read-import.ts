@@ -39,12 +39,7 @@ export async function previewImport(db: PrismaDb, request: NewImport, origin: Or
 }
 
 /** Errors: as `previewImport`; the caller must then forget the import or record the failure. */
-export async function readImport(
-  db: PrismaDb,
-  id: ImportId,
-  request: NewImport,
-  origin: Origin,
-): Promise<ImportRecord> {
+export async function readImport(db: PrismaDb, id: ImportId, request: NewImport, origin: Origin) {
   const { interrupt, onProgress, holdShare } = request;
   const file = await openRoster(request);
   const plan = file.format === "PLAIN" ? await planTable(db, file, request) : undefined;
@@ -163,11 +158,7 @@ const countMissing = makeFindOne<{ count: number }, { importId: string; sourceId
   WHERE NOT EXISTS (SELECT FROM ${stagedGroup}
     WHERE ${stagedGroup.importId} = ${"importId"} AND ${stagedGroup.sourceId} = request.id)`;
 
-async function checkCarryOvers(
-  tx: Transaction,
-  importId: string,
-  carryOvers: ReadonlyMap<string, string>,
-): Promise<void> {
+async function checkCarryOvers(tx: Transaction, importId: string, carryOvers: ReadonlyMap<string, string>) {
   const { count } = await countMissing(tx, { importId, sourceIds: [...carryOvers.keys()] });
   if (count > 0) throw carryOversUnknown(count);
 }

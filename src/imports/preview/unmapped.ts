@@ -257,12 +257,7 @@ export async function listColumnMappings({ prisma }: RecordStore, schoolId: Scho
 const idOf = (key: string): string =>
   [key.slice(0, 8), key.slice(8, 12), `8${key.slice(13, 16)}`, `8${key.slice(17, 20)}`, key.slice(20, 32)].join("-");
 
-export async function deleteColumnMapping(
-  tx: RecordStore,
-  schoolId: SchoolId,
-  mapping: KeptMapping,
-  origin: Origin,
-): Promise<void> {
+export async function deleteColumnMapping(tx: RecordStore, schoolId: SchoolId, mapping: KeptMapping, origin: Origin) {
   await tx.prisma.columnMapping.deleteMany({ where: { schoolId, headings: keyOf(mapping) } });
   const detail = { columnMappingId: mapping.id };
   await recordAudit(tx, { ...origin, action: "column_mapping_deleted", schoolId, detail });

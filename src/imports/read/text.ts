@@ -50,10 +50,7 @@ export type FoundEncoding = { encoding: Encoding; possible: PossibleEncoding[] }
 const mostWords = 2000;
 
 /** `possible` has several if the letters do not decide. */
-export async function findEncoding(
-  file: SourceFile,
-  onBytes: (bytes: number) => void = () => undefined,
-): Promise<FoundEncoding> {
+export async function findEncoding(file: SourceFile, onBytes: (bytes: number) => void = () => undefined) {
   const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const words = new Set<string>();
   let isUtf8 = false;

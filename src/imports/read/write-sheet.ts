@@ -107,12 +107,7 @@ type WorkbookParts = { countsFrom1904: boolean; strings: readonly string[]; form
 type Rows = { row(number: number, cells: readonly string[]): void; next(): Promise<void> };
 
 /** The references of rows and cells may be left out (ECMA-376 part 1, 18.3.1.4 and 18.3.1.73). */
-async function readRows(
-  workbook: Workbook,
-  part: string,
-  reading: WorkbookParts,
-  { row: onRow, next }: Rows,
-): Promise<void> {
+async function readRows(workbook: Workbook, part: string, reading: WorkbookParts, { row: onRow, next }: Rows) {
   const merged = await listMerged(workbook, part);
   const open = new Map<number, Area & { text: string }>();
   let before = 0;

@@ -237,10 +237,7 @@ const findOutdated = makeFind<{ key: string }, { ids: readonly ImportId[] }>()`
   WHERE ${i.id} = ANY (${"ids"}::uuid[]) AND ${i.state} IN ('READY', 'HELD') AND ${s.state} IN ('READY', 'HELD')
     AND ${s.directoryVersion} IS DISTINCT FROM ${versionOfSchool(s.schoolId)}`;
 
-export async function listImportsOf(
-  db: Store,
-  filter: StatusFilter & Pick<ImportFilter, "among">,
-): Promise<ImportStatus[]> {
+export async function listImportsOf(db: Store, filter: StatusFilter & Pick<ImportFilter, "among">) {
   const all = await select(db, queryOf(filter));
   const ids = all.map(({ id: one }) => one);
   const rows = await db.prisma.import.findMany({ where: { id: { in: ids } }, select: recordFields });

@@ -53,12 +53,7 @@ export type SchoolState = (typeof schoolTransitions)[SchoolEvent]["to"];
 type Move = Exclude<ImportEvent, "begin" | "compare">;
 
 /** Moves an import as an event says; false, and nothing is written, if its state has no such transition. */
-export async function tryEvent(
-  { prisma }: RecordStore,
-  id: ImportId,
-  event: Move,
-  data: ImportColumns = {},
-): Promise<boolean> {
+export async function tryEvent({ prisma }: RecordStore, id: ImportId, event: Move, data: ImportColumns = {}) {
   const { from, to, effect, only }: Transition<ImportState> = importTransitions[event];
   const where = { id, state: { in: [...from] }, ...only };
   return (await prisma.import.updateMany({ where, data: { ...effect, ...data, state: to! } })).count === 1;

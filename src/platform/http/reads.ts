@@ -7,11 +7,7 @@ import type { ReadQuery } from "./answer.ts";
 import { makeGate, type Gate } from "../concurrency/gate.ts";
 
 /** Reads on one connection; cancels the running statement at the server when the caller leaves (CallerLeft). */
-export async function readFor<T>(
-  share: ReadShare,
-  caller: Caller,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> {
+export async function readFor<T>(share: ReadShare, caller: Caller, work: (client: pg.PoolClient) => Promise<T>) {
   if (caller.hasLeft()) throw new CallerLeft();
   const { client, canceller } =
     share.replica === undefined

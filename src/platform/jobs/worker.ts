@@ -50,11 +50,7 @@ async function waitWhole(seconds: number, signal: AbortSignal): Promise<void> {
   await sleep(seconds * 1000, undefined, { signal }).catch(() => {});
 }
 
-async function runOnce(
-  job: WorkerJob,
-  signal: AbortSignal,
-  { log, metrics, onRun = () => {} }: Surroundings,
-): Promise<void> {
+async function runOnce(job: WorkerJob, signal: AbortSignal, { log, metrics, onRun = () => {} }: Surroundings) {
   const end = metrics.jobSeconds.startTimer({ job: job.name });
   const startedAt = performance.now();
   const note = (outcome: "done" | "failed") =>

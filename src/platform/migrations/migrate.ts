@@ -144,11 +144,7 @@ async function apply(client: pg.Client, migration: Migration, locks: LockWaits):
   }
 }
 
-async function applyOnce(
-  client: pg.Client,
-  { name, sql: text, checksum, worksSince }: Migration,
-  lockMs: number,
-): Promise<void> {
+async function applyOnce(client: pg.Client, { name, sql: text, checksum, worksSince }: Migration, lockMs: number) {
   await client.query("BEGIN");
   try {
     await client.query(`SET LOCAL lock_timeout = ${lockMs}`);

@@ -210,11 +210,7 @@ const mostCharacters = 2000;
 
 export const isRefusedTarget = (error: unknown): boolean => error instanceof RefusedTarget;
 
-export async function checkReceiver(
-  text: string,
-  policy: OutboundPolicy,
-  refuse: (why: string) => AppError,
-): Promise<URL> {
+export async function checkReceiver(text: string, policy: OutboundPolicy, refuse: (why: string) => AppError) {
   if (!URL.canParse(text)) throw refuse("it is not an address");
   const url = new URL(text);
   if (text.includes("#")) throw refuse("it has a fragment");

@@ -59,14 +59,12 @@ export const keepPickedLocale: RequestHandler = (req, res, next) => {
   next();
 };
 
-export const addressInLanguage =
-  (url: string) =>
-  (locale: Locale): string => {
-    const [path = "", query] = url.split("?");
-    const parameters = new URLSearchParams(query);
-    parameters.set("lang", locale);
-    return `/${path.replace(/^[\\/]+/, "")}?${parameters.toString()}`;
-  };
+export const addressInLanguage = (url: string) => (locale: Locale) => {
+  const [path = "", query] = url.split("?");
+  const parameters = new URLSearchParams(query);
+  parameters.set("lang", locale);
+  return `/${path.replace(/^[\\/]+/, "")}?${parameters.toString()}`;
+};
 
 export const picksLocale = (req: IncomingMessage): boolean => readPick(req) !== undefined;
 

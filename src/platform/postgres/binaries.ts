@@ -10,11 +10,7 @@ export type Binaries = { folder: string; version: string };
 const usualPlaces = { packages: import.meta.dirname, cache: "/var/cache/schultor" };
 
 /** In node_modules, or copied to /var/cache/schultor if the server's user cannot enter that. */
-export function findBinaries(
-  user: ServerUser,
-  say: (line: string) => void,
-  { packages, cache } = usualPlaces,
-): Binaries {
+export function findBinaries(user: ServerUser, say: (line: string) => void, { packages, cache } = usualPlaces) {
   const { native, version } = findPackage(packages);
   makeLinks(native);
   const bin = join(native, "bin");

@@ -123,11 +123,7 @@ function giveTo(user: ServerUser, folder: string): void {
   execFileSync("find", [folder, "-mindepth", "1", "-exec", "chown", "-h", `${user.uid}:${user.gid}`, "{}", "+"]);
 }
 
-export async function runInitdb(
-  { folder: binaries, version }: Binaries,
-  folder: string,
-  user: ServerUser,
-): Promise<void> {
+export async function runInitdb({ folder: binaries, version }: Binaries, folder: string, user: ServerUser) {
   const flags = [
     "--encoding=UTF8",
     ...localeFlags(version),

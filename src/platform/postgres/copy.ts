@@ -24,10 +24,7 @@ const emptied = new Set([
 const segment = /^[0-9A-F]{24}$/;
 
 /** Source: "Making a Base Backup Using the Low Level API". A slot keeps the WAL that the copy needs. */
-export async function copyRunningServer(
-  { url, folder }: { url: string; folder: string },
-  target: string,
-): Promise<void> {
+export async function copyRunningServer({ url, folder }: { url: string; folder: string }, target: string) {
   const unfinished = `${target}.unfinished`;
   await mkdir(unfinished, { mode: 0o700 });
   const client = new pg.Client({ connectionString: url, application_name: "schultor backup" });

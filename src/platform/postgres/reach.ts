@@ -43,10 +43,7 @@ export async function reachDatabase(
 
 type ServerFacts = { version: number; encoding: string; standby: boolean; connections: number };
 
-export function findUnfit(
-  { version, encoding, standby }: Omit<ServerFacts, "connections">,
-  replica: boolean,
-): string | null {
+export function findUnfit({ version, encoding, standby }: Omit<ServerFacts, "connections">, replica: boolean) {
   if (version < oldestVersion) return `it is version ${version}, and ${oldestVersion} or later is needed.`;
   if (encoding !== "UTF8") return `its database is encoded in ${encoding}. Make one with ENCODING 'UTF8'.`;
   if (standby && !replica)

@@ -74,10 +74,7 @@ export function openProcesses<Plan extends { name: string }>(options: Options<Pl
   };
 }
 
-async function endProcess(
-  { isWorking, stop, ended, kill }: RunningProcess<{ name: string }>,
-  graceSeconds: number,
-): Promise<void> {
+async function endProcess({ isWorking, stop, ended, kill }: RunningProcess<{ name: string }>, graceSeconds: number) {
   if (!isWorking) kill();
   const late = setTimeout(kill, graceSeconds * 1000);
   stop();

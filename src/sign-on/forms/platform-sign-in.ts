@@ -129,10 +129,8 @@ function keepPending(request: PageRequest, person: EnteringPerson): void {
   pendingCookie.write(request, { ...signedIn, browser });
 }
 
-export const ofThisBrowser = <Value extends { browser: string }>(
-  request: PageRequest,
-  value: Value | null,
-): Value | null => (value !== null && value.browser === readBrowser(request) ? value : null);
+export const ofThisBrowser = <Value extends { browser: string }>(request: PageRequest, value: Value | null) =>
+  value !== null && value.browser === readBrowser(request) ? value : null;
 
 /** Whether the person has proved a second factor with this browser within the last ten minutes. */
 export const isConfirmed = (request: PageRequest, personId: PersonId): boolean =>

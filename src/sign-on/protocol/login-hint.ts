@@ -26,11 +26,7 @@ const findPerson = makeFind<
       LIMIT 1`;
 
 /** A hint is a tile's, the app's id of a person, or a user name; `sure`: only this service can have made it. */
-export async function findHintedPerson(
-  db: Queryable,
-  key: Buffer,
-  { hint, clientId }: HintOfApp,
-): Promise<{ personId: PersonId | null; schoolId: SchoolId | null; sure: boolean }> {
+export async function findHintedPerson(db: Queryable, key: Buffer, { hint, clientId }: HintOfApp) {
   const opened = open(key, { hint, clientId });
   const named = opened === null && uuidPattern.test(hint) ? await findPersonByAppId(db, { clientId, id: hint }) : null;
   const [person] = await findPerson(db, {

@@ -158,21 +158,17 @@ const openToScripts = /^\/(oauth2\/(token|userinfo|revoke|introspect)|\.well-kno
 const seenByPeople = /^\/oauth2\/(auth|sessions)\//;
 
 /** The provider would answer other methods as an unknown address. Source: RFC 9110 section 15.5.6. */
-const makeRefuseOtherMethods =
-  (sendRefusal: SendRefusal) =>
-  (req: Request, res: Response, next: NextFunction): void => {
-    const path = req.path.toLowerCase().replace(/\/$/, "");
-    const allowed = allowedAt[path] ?? reading;
-    const isPreflight =
-      req.method === "OPTIONS" &&
-      req.headers["access-control-request-method"] !== undefined &&
-      openToScripts.test(path);
-    if (isPreflight || allowed.split(", ").includes(req.method)) return next();
-    const status = path === "/oauth2/token" ? 400 : 405;
-    res.set("Allow", allowed);
-    const reason = seenByPeople.test(path) ? "not_found" : null;
-    sendRefusal(req, res, { status, reason, description: `this address only takes ${allowed}` });
-  };
+const makeRefuseOtherMethods = (sendRefusal: SendRefusal) => (req: Request, res: Response, next: NextFunction) => {
+  const path = req.path.toLowerCase().replace(/\/$/, "");
+  const allowed = allowedAt[path] ?? reading;
+  const isPreflight =
+    req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined && openToScripts.test(path);
+  if (isPreflight || allowed.split(", ").includes(req.method)) return next();
+  const status = path === "/oauth2/token" ? 400 : 405;
+  res.set("Allow", allowed);
+  const reason = seenByPeople.test(path) ? "not_found" : null;
+  sendRefusal(req, res, { status, reason, description: `this address only takes ${allowed}` });
+};
 
 type Refusal = {
   status: number;
@@ -229,10 +225,7 @@ const makeRefuseUnreadForm =
 type Context = { query: NodeJS.Dict<string | string[]> };
 
 /** Keeps described parameters that have a value: all others count as omitted (RFC 6749 sections 3.1 and 3.2). */
-export function keepDescribed<Value>(
-  sent: NodeJS.Dict<Value | Value[]>,
-  described: ReadonlySet<string>,
-): NodeJS.Dict<Value | Value[]> {
+export function keepDescribed<Value>(sent: NodeJS.Dict<Value | Value[]>, described: ReadonlySet<string>) {
   const headers = Object.entries(sent).flatMap(([name, value = []]) => {
     const values = [value].flat().filter((one) => one !== "") as Value[];
     return described.has(name) && values.length > 0 ? [[name, values.length === 1 ? values[0] : values]] : [];

@@ -91,10 +91,7 @@ export async function findNextStep(
 }
 
 /** Why the person may not sign in to the platform; null if they may. */
-export async function findRefusal(
-  db: Queryable,
-  params: { personId: string; now: Date },
-): Promise<"refused" | "blocked" | null> {
+export async function findRefusal(db: Queryable, params: { personId: string; now: Date }) {
   const status = await findStatus(db, params);
   if (!status?.isActive) return "refused";
   return status.isBlocked ? "blocked" : null;

@@ -10,10 +10,7 @@ import type pg from "pg";
 
 export { currentTraceparent, startSpan, type Span } from "./spans.ts";
 
-export async function startTracing(
-  settings: TraceSettings | null,
-  onFailure: (message: string) => void,
-): Promise<() => Promise<void>> {
+export async function startTracing(settings: TraceSettings | null, onFailure: (message: string) => void) {
   if (settings === null) return () => Promise.resolve();
   const { makeTracer } = await import("./open-telemetry.ts");
   return useTracer(makeTracer(settings, onFailure));

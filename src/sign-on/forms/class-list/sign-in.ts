@@ -166,11 +166,7 @@ async function signInPupil(request: PageRequest, of: OfPupil): Promise<void> {
   showProblem(request, { reason: answer.kind === "ended" ? "locked" : "card" });
 }
 
-async function finish(
-  request: PageRequest,
-  { endsAt }: OpenClassList,
-  { personId, generation, cardId }: UsableCard,
-): Promise<void> {
+async function finish(request: PageRequest, { endsAt }: OpenClassList, { personId, generation, cardId }: UsableCard) {
   const waiting = await findWaiting(request);
   if (waiting !== null) forgetWaiting(request);
   const seconds = Math.ceil((endsAt.getTime() - request.deps.clock().getTime()) / 1000) + afterLessonSeconds;

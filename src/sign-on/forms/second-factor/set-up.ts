@@ -253,12 +253,7 @@ export async function storeFactor(
 }
 
 /** Stores the new factor, and shows recovery codes with the first one. Returns false if it is taken. */
-async function add(
-  request: PageRequest,
-  { personId }: SignedIn,
-  factor: NewFactor,
-  method: SecondMethod,
-): Promise<boolean> {
+async function add(request: PageRequest, { personId }: SignedIn, factor: NewFactor, method: SecondMethod) {
   const codes = await storeFactor(request, { personId, factor });
   if (codes === "taken") return false;
   const toList = addressOf(request, setUpPath);

@@ -15,11 +15,7 @@ import { renderUpstreamFailurePage } from "../pages/index.ts";
 import { findWaysIn } from "../last-sign-in.ts";
 
 /** Says why the login of a school signed nobody in, and leads back to where it was chosen. */
-export async function showFailure(
-  request: PageRequest,
-  failure: UpstreamFailure,
-  to: Destination | null,
-): Promise<void> {
+export async function showFailure(request: PageRequest, failure: UpstreamFailure, to: Destination | null) {
   const { code } = failure;
   if (to !== null && "test" in to) return redirect(request, `${setUpLinkPath}/${to.test}?failure=${code}`);
   // A silent trip: the app gets its answer without a session.

@@ -126,11 +126,7 @@ const openAtOnce = {
  * Counts a new interaction for its address until it ends or expires, and stores it if the request stores nothing else.
  * `wait` is when the address may open one more, null if it may now.
  */
-export async function countInteraction(
-  deps: ProviderDeps,
-  ctx: KoaContextWithOIDC,
-  work: UnitOfWork,
-): Promise<{ wait: Date | null; isStored: boolean }> {
+export async function countInteraction(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork) {
   const { opens, ends } = readChange(work);
   if (work.state !== "changing" || !opens || ends) return { wait: null, isStored: false };
   const [buckets, now] = [bucketsOf(deps, ctx), deps.clock()];

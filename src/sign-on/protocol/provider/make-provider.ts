@@ -132,11 +132,7 @@ async function finish(deps: FinishDeps, ctx: KoaContextWithOIDC, request: Provid
 }
 
 /** Returns the address of a school's login if the browser has to go there first, to get a session or to end one. */
-async function findWayUpstream(
-  { pages, readAddress }: FinishDeps,
-  ctx: KoaContextWithOIDC,
-  { work }: ProviderRequest,
-): Promise<URL | null> {
+async function findWayUpstream({ pages, readAddress }: FinishDeps, ctx: KoaContextWithOIDC, { work }: ProviderRequest) {
   if (lacksSession(ctx)) return pages.beginSilently(ctx, readAddress(ctx.req));
   const then = ctx.response.get("Location");
   const hasEnded = work.state === "changing" && work.session.kind === "ended";

@@ -203,11 +203,7 @@ async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): 
   return rememberLookup(request, token);
 }
 
-async function findInteraction(
-  store: StorageDeps["store"],
-  request: ProviderRequest,
-  idHash: Buffer,
-): Promise<FoundArtifact | null> {
+async function findInteraction(store: StorageDeps["store"], request: ProviderRequest, idHash: Buffer) {
   const answered = request.answered?.idHash.equals(idHash) ? request.answered : await findStoredAnswer(store, idHash);
   if (answered === null) return null;
   remember(request.memory, questions.app(answered.clientId), answered.app);
