@@ -2,9 +2,7 @@ import demo from "../demo/demo.json" with { type: "json" };
 import firstLook from "../demo/first-look.json" with { type: "json" };
 import type { Config } from "./config/index.ts";
 
-type Address = { name: string; url: string };
-
-function listAddresses({ issuerUrl, baseUrl }: Config): Address[] {
+function listAddresses({ issuerUrl, baseUrl }: Config): { name: string; url: string }[] {
   return [
     { name: "Tiles and sign-on", url: `${issuerUrl}/` },
     { name: "Discovery", url: `${issuerUrl}/.well-known/openid-configuration` },
@@ -81,9 +79,7 @@ function listStaff({ issuerUrl }: Config): (readonly [string, string, string, st
   ]);
 }
 
-type DemoPerson = (typeof demo.people)[number];
-
-function describe({ role, schools, status }: DemoPerson): string {
+function describe({ role, schools, status }: (typeof demo.people)[number]): string {
   const names = schools.map((id) => demo.schools.find((school) => school.id === id)?.name);
   const deleted = status === "SOFT_DELETED" ? " (deleted: may not sign in)" : "";
   return `${role === "TEACHER" ? "teacher" : "student"}, ${names.join(" and ")}${deleted}`;

@@ -69,8 +69,6 @@ type PasswordChange<T> = {
   finish: (tx: Transaction, made: MadeLogin[]) => Promise<T>;
 };
 
-type People = { people: PersonId[] };
-
 const p = table("person", "p");
 const c = table("credential", "c");
 
@@ -80,7 +78,7 @@ type LoginRow = { [Part in keyof PersonName]: string | null } & {
   hadPassword: boolean;
 };
 
-const selectLogins = makeFind<LoginRow, People>()`
+const selectLogins = makeFind<LoginRow, { people: PersonId[] }>()`
     SELECT ${fields<LoginRow>({
       ...pick(p, "firstFull", "firstCall", "last"),
       personId: p.id,

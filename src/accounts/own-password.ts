@@ -77,12 +77,10 @@ export async function findOwnPassword(db: PrismaDb, personId: PersonId, now: Dat
   return { isAllowed: isUsed && isFromGrade(person.role, from, grade ?? null), isUsed, username, helpText };
 }
 
-type Chosen = { personId: PersonId; generation: number; password: string; repeated: string };
-
 /** Ends all sign-ins and returns the new generation; "outdated" if the credential has changed since `generation`. */
 export async function changePassword(
   db: PrismaDb,
-  chosen: Chosen,
+  chosen: { personId: PersonId; generation: number; password: string; repeated: string },
   origin: Origin,
 ): Promise<{ kind: "done"; generation: number } | { kind: "fault"; fault: PasswordFault } | { kind: "outdated" }> {
   const { personId, generation, password } = chosen;

@@ -18,9 +18,8 @@ export type Claimed = { runId: string; row: ConnectionRow; trigger: RunTrigger }
 const againMinutes = 15;
 
 const isFree = (of: typeof c) => sql`(${of.leaseUntil} IS NULL OR ${of.leaseUntil} < clock_timestamp())`;
-type Claim = { now: Date; holder: string };
 
-const claimNext = makeFind<{ id: string }, Claim>(
+const claimNext = makeFind<{ id: string }, { now: Date; holder: string }>(
   ({ now, holder }) => sql`
   ${update("rosterConnection", "c", {
     leaseHolder: holder,

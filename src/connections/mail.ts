@@ -7,9 +7,7 @@ import { workInBatches } from "../platform/jobs/batches.ts";
 import type { WorkerJob } from "../platform/jobs/worker.ts";
 import type { Log } from "../platform/telemetry/log.ts";
 
-type MailSettings = { url: string; from: string };
-
-type Deps = { db: PrismaDb; clock: Clock; log: Log; issuerUrl: string; mail: MailSettings };
+type Deps = { db: PrismaDb; clock: Clock; log: Log; issuerUrl: string; mail: { url: string; from: string } };
 
 const r = table("rosterRun", "r");
 const due = table("rosterRun", "due");

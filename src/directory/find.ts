@@ -47,11 +47,9 @@ async function listInOrder<Params extends object, Row extends { id: string }>(
 const s = table("school", "s");
 const lastSchool = table("school", "last_school");
 
-type SchoolsAmong = { among: readonly SchoolId[] | null };
-
 const schoolPosition = { key: s.sortKey, id: s.id };
 const searchSchools = (order: SortOrder) =>
-  statement<Search & SchoolsAmong>(
+  statement<Search & { among: readonly SchoolId[] | null }>(
     ({ search, limit, after, among }) => sql`
   SELECT ${s.id} FROM ${s}
   WHERE ${contains(sql`${s.name} || ' ' || ${s.city} || ' ' || ${s.officialId}`, search)}

@@ -11,12 +11,10 @@ import { checkIdentifier, checkText, checkTexts } from "./text.ts";
 import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.ts";
 
 export type { GroupType };
-
-type GroupRecord = Omit<Prisma.GroupModel, KeptByDirectory>;
 type KeptByDirectory =
   "id" | "schoolId" | "sortKey" | "naturalKey" | "status" | "deletedAt" | "createdAt" | "updatedAt";
 
-export type NewGroup = Omit<GroupRecord, "sourceSystemIdentifier"> & {
+export type NewGroup = Omit<Prisma.GroupModel, KeptByDirectory | "sourceSystemIdentifier"> & {
   id?: GroupId | undefined;
   schoolId: SchoolId;
   sourceSystemIdentifier?: string | null | undefined;

@@ -59,9 +59,7 @@ function checkShape(field: string, text: string, { shape, like }: { shape: RegEx
   return text;
 }
 
-type TextCheck = (field: string, text: string) => string;
-
-const checks: Readonly<Record<string, TextCheck>> = {
+const checks: Readonly<Record<string, (field: string, text: string) => string>> = {
   sourceSystemIdentifier: checkIdentifier,
   officialId: (field, text) => checkIdentifier(field, text, 64),
   zipCode: (field, text) => checkText(field, text, 20),

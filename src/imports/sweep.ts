@@ -85,11 +85,9 @@ async function expire(db: PrismaDb, before: Date): Promise<void> {
       if (await tryHold(tx, id)) await tryEvent(tx, id as ImportId, "expire");
     });
 }
-
-type WithRows = (typeof stagedTables)[number] | typeof faultyRow;
 const faultyRow = table("importFaultyRow");
 
-const listImportsWith = (rows: WithRows) =>
+const listImportsWith = (rows: (typeof stagedTables)[number] | typeof faultyRow) =>
   makeFind<{ id: string }>()`WITH RECURSIVE staged (id) AS (
       (SELECT ${rows.importId} FROM ${rows} ORDER BY ${rows.importId} LIMIT 1)
       UNION ALL SELECT (SELECT ${rows.importId} FROM ${rows} WHERE ${rows.importId} > staged.id

@@ -4,9 +4,7 @@ import type { PackageName } from "../../clients/pack/names.ts";
 import type { Addresses } from "./documents.ts";
 import { fillAddresses, fillPlatform } from "./fill.ts";
 
-type Wanted = { name: PackageName; origin: Addresses & Origin };
-
-export default async ({ name, origin }: Wanted): Promise<Uint8Array> => {
+export default async ({ name, origin }: { name: PackageName; origin: Addresses & Origin }): Promise<Uint8Array> => {
   const { platform, issuerUrl, baseUrl: serverUrl } = origin;
   const fill = (text: string) =>
     fillAddresses(fillPlatform(text.replaceAll("urn:schultor:", "urn:<platform>:"), platform), {

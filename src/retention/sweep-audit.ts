@@ -9,9 +9,7 @@ const s = table("school", "s");
 const own = table("retentionPolicy", "own");
 const ofState = table("retentionPolicy", "of_state");
 
-type Shorter = { schoolId: SchoolId; auditDays: number };
-
-const findShorter = makeFind<Shorter, Params>()`
+const findShorter = makeFind<{ schoolId: SchoolId; auditDays: number }, Params>()`
   SELECT ${s.id} AS "schoolId", retention."auditDays" FROM ${s} ${joinRetention}
   WHERE (${own.auditDays} IS NOT NULL OR ${ofState.auditDays} IS NOT NULL)
     AND retention."auditDays" < ${"auditDays"}::int`;

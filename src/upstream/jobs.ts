@@ -11,7 +11,6 @@ import { connection, connectionFields, readyOf, type ConnectionRow } from "./rea
 import { refusalDays } from "./refusals.ts";
 
 type JobDeps = { db: Db; clock: Clock; contact: Contact; encryptionKeys: EncryptionKeys };
-type Old = { before: Date; batch: number };
 
 const trip = table("upstreamRoundTrip", "trip");
 const refusal = table("upstreamRefusal", "refusal");
@@ -23,7 +22,7 @@ const due = table("upstreamSession", "due");
 const account = table("upstreamLink", "account");
 
 const removal = (name: string, of: Sql, time: Sql) =>
-  makeRun<Old>(`upstream.remove.${name}`)`
+  makeRun<{ before: Date; batch: number }>(`upstream.remove.${name}`)`
       DELETE FROM ${of} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${of} WHERE ${time} <= ${"before"} ORDER BY ${time} LIMIT ${"batch"} FOR UPDATE SKIP LOCKED))`;
 

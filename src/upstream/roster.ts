@@ -42,9 +42,8 @@ const keyOf = (params: Params): Sql =>
   );
 
 type Match = { place: number; count: number; personIds: PersonId[] };
-type Matching = RuleParameters & { schoolId: SchoolId; values: string[] };
 
-const findAll = makeFind<Match, Matching>("upstream.match")`
+const findAll = makeFind<Match, RuleParameters & { schoolId: SchoolId; values: string[] }>("upstream.match")`
     SELECT asked.place::int AS place, count(*)::int AS count,
       (array_agg(roster.id::text ORDER BY roster.id))[1:2] AS "personIds"
     FROM unnest(${"values"}::text[]) WITH ORDINALITY AS asked (value, place)

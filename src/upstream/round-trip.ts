@@ -103,7 +103,6 @@ async function openRoundTrip(
 }
 
 type TripRow = ConnectionRow & { browserHash: Buffer; purpose: Purpose; details: Buffer; expiresAt: Date };
-type TakenRoundTrip = { connection: ConnectionRow; purpose: Purpose; trip: RoundTrip };
 
 // Deleted before it is checked, so that nobody can use a state twice. Expired states are not accepted.
 const takeTrip = makeFindWithBuckets<TripRow, { stateHash: Buffer }>((params, count) => {
@@ -120,7 +119,7 @@ export async function takeRoundTrip(
   db: Queryable,
   back: { connectionId: ConnectionId; browser: string; address: string; state: string; now: Date },
   keys: EncryptionKeys,
-): Promise<TakenRoundTrip> {
+): Promise<{ connection: ConnectionRow; purpose: Purpose; trip: RoundTrip }> {
   const stateHash = hashSecret(back.state);
   const [foundTrip] = await takeTrip(db, bucketsOf(keys, back.address), { stateHash });
   if (foundTrip === undefined || foundTrip.expiresAt <= back.now) throw new UpstreamError("EXPIRED");

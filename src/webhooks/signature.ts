@@ -15,8 +15,6 @@ export function readSecret(text: string): SigningSecret {
   return { text, key: createSecretKey(text.slice(prefix.length), "base64") };
 }
 
-type Message = { messageId: string; eventType: string; isTest: boolean; body: string };
-
 /**
  * Makes the headers of an attempt. `secrets` are the valid ones, newest first: webhook-signature has one signature of
  * each; X-EP-Signature-Sha256 has room for the oldest only, which receivers know until a rotation's overlap ends.
@@ -24,7 +22,7 @@ type Message = { messageId: string; eventType: string; isTest: boolean; body: st
  * Source: openapi/webhooks.yaml; Standard Webhooks 1.0.
  */
 export function makeHeaders(
-  { messageId, eventType, isTest, body }: Message,
+  { messageId, eventType, isTest, body }: { messageId: string; eventType: string; isTest: boolean; body: string },
   secrets: readonly SigningSecret[],
   now: Date,
   traceparent: string | null = null,

@@ -189,10 +189,8 @@ const removeWithheld = makeRun<Batch>("access.sweepWithheldPeriods")`
   DELETE FROM ${table("withheldPeriod", "gone")} WHERE gone.ctid = ANY (ARRAY(
     SELECT held.ctid FROM ${held} WHERE ${held.until} < ${"before"} ORDER BY ${held.until} LIMIT ${"batch"}))`;
 
-type SweepDeps = { db: Db; clock: Clock; recordDays: number };
-
 /** Removes what apps could read, a time after they no longer could. */
-export const makeDisclosureSweep = ({ db, clock, recordDays }: SweepDeps) =>
+export const makeDisclosureSweep = ({ db, clock, recordDays }: { db: Db; clock: Clock; recordDays: number }) =>
   makeSweep(
     { name: "access.sweepDisclosures", clock },
     ...[removePeriods, removeRegistrations, removeWithheld].map(

@@ -32,10 +32,8 @@ const keepLease = makeRun<{ clientId: string; state: State; until: Date | null }
 /** The move was called off, or the app deleted, while the process worked on it. */
 class Ended extends Error {}
 
-type Deps = { db: PrismaDb; clock: Clock; keptDays: number };
-
 /** `keptDays`: how long after the cut-over the app can read what its old ids have become. */
-export function makeIdMoveJob({ db, clock, keptDays }: Deps): WorkerJob {
+export function makeIdMoveJob({ db, clock, keptDays }: { db: PrismaDb; clock: Clock; keptDays: number }): WorkerJob {
   const leasedUntil = () => new Date(clock().getTime() + leaseSeconds * 1000);
 
   async function work(held: Held): Promise<void> {

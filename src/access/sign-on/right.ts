@@ -74,14 +74,12 @@ export function decideSignOnRight(facts: SignOnFacts): SignOnRight {
   return isAllowed ? { kind: "allowed", schools, staffRoles, isUser } : { kind: "refused", reason: "no_grant" };
 }
 
-type AllowedGroup = { id: string; name: string; isActive: boolean; isMember: boolean };
-
 export type SchoolFacts = {
   id: SchoolId;
   name: string;
   audience: GrantSettings["signOn"]["kind"] | null;
   roles: PersonRole[];
-  groups: AllowedGroup[];
+  groups: { id: string; name: string; isActive: boolean; isMember: boolean }[];
   letsIn: boolean;
 };
 

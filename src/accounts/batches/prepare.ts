@@ -30,12 +30,10 @@ const takeBatch = makeFind<{ id: BatchId }, { now: Date }>()`
     ORDER BY ${w.leaseUntil} NULLS FIRST, ${w.id} LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING ${b.id} AS id`;
 
-type Turn = { batchId: string; readyAt: Date | null };
-
 /** The column rounds to milliseconds: what ends now could still be leased when it is taken next. */
 const ended = sql`clock_timestamp() - interval '1 millisecond'`;
 
-const endTurn = makeRun<Turn>()`
+const endTurn = makeRun<{ batchId: string; readyAt: Date | null }>()`
   ${({ readyAt }) => update("credentialBatch", "b", { leaseUntil: ended, readyAt })} WHERE ${b.id} = ${"batchId"}`;
 
 /** Prepares batches in turns, some people at a time, and deletes expired batches. A crash loses one turn. */

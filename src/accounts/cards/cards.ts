@@ -15,12 +15,10 @@ import { isOfStaff, mostWrong } from "./use-card.ts";
 declare const cardId: unique symbol;
 export type CardId = string & { readonly [cardId]: true };
 
-type CardOf = { personId: PersonId; card: MadeCard };
-
 /** Creates cards and revokes earlier cards of these people, whom the caller has locked. Returns the audit lines. */
 export async function createCardsIn(
   tx: Transaction,
-  { schoolId, cards }: { schoolId: SchoolId; cards: readonly CardOf[] },
+  { schoolId, cards }: { schoolId: SchoolId; cards: readonly { personId: PersonId; card: MadeCard }[] },
   origin: Origin,
 ): Promise<AuditLine[]> {
   if (cards.length === 0) return [];

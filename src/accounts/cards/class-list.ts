@@ -35,9 +35,7 @@ export const classListPath = "/class";
 /** Without characters that look alike on a board: nine of them are 42 bits. */
 const alphabet = "23456789ACDEFGHJKMNPQRTVWXY";
 const codeCharacters = 9;
-
-type ClassCode = { code: string; codeHash: Buffer };
-export type MakeClassCode = () => ClassCode;
+export type MakeClassCode = () => { code: string; codeHash: Buffer };
 
 const hashCode = (key: Buffer, code: string): Buffer =>
   hmac(key)
@@ -102,9 +100,7 @@ const isReadyAt = (
   AND EXISTS (SELECT FROM ${card}
     WHERE ${card.personId} = ${pupil.id} AND ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL)`;
 
-type PupilsOf = { groupId: Value; schoolId: Value; now: Value };
-
-const selectPupils = ({ groupId, schoolId, now }: PupilsOf): Sql => sql`
+const selectPupils = ({ groupId, schoolId, now }: { groupId: Value; schoolId: Value; now: Value }): Sql => sql`
   SELECT ${fields<ListedPupil>({
     personId: pupil.id,
     first: pupil.firstCall,

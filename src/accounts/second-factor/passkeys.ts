@@ -116,12 +116,10 @@ export async function checkPasskey(deps: Deps, person: BoundPerson, { state, res
   return count === 1;
 }
 
-type Passkey = { id: string; personId: PersonId; publicKey: Uint8Array; counter: number };
-
 /** Returns null for a wrong answer, and for one of a copy of the authenticator, which is recorded. */
 export async function verifyAnswer(
   deps: Deps,
-  { id, personId, publicKey, counter }: Passkey,
+  { id, personId, publicKey, counter }: { id: string; personId: PersonId; publicKey: Uint8Array; counter: number },
   asked: {
     answer: AuthenticationResponseJSON;
     challenge: string;

@@ -127,14 +127,12 @@ function makeRandomName(tries: number): string {
 /** The folded user names of a roster, by person. */
 type RosterNames = ReadonlyMap<PersonId, string>;
 
-type Row = { personId: PersonId } & { [Part in keyof PersonName]: string | null };
-
 const p = table("person", "p");
 const c = table("credential", "c");
 
 // The lock keeps people from being deleted for good meanwhile.
 type Scope = { schoolId: SchoolId | null; people: PersonId[] | null };
-const findUnnamed = makeFind<Row, Scope>()`
+const findUnnamed = makeFind<{ personId: PersonId } & { [Part in keyof PersonName]: string | null }, Scope>()`
     SELECT ${p.id} AS "personId", ${p.firstFull} AS "firstFull", ${p.firstCall} AS "firstCall", ${p.last} AS last
     FROM ${p}
     WHERE (${"people"}::uuid[] IS NOT NULL OR ${p.homeSchoolId} = ${"schoolId"}::uuid AND ${p.status} = 'ACTIVE')

@@ -83,8 +83,6 @@ const presentNamed = ({ schoolName, times, ...grant }: Named): Schemas["NamedGra
     sourceReadAt: grant.sync ? times.sourceReadAt : null,
   });
 
-type Position = { place: string; schoolId: SchoolId };
-
 export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
   const { query, reach, page } = request;
   const filter = { schoolId: query.school, clientId: query.app };
@@ -93,7 +91,7 @@ export const listGrants: AdminHandler<"listGrants"> = async (deps, request) => {
     ...filter,
     among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds: [...reach.clientIds] },
     limit: page.range.limit,
-    after: page.position<Position>(),
+    after: page.position<{ place: string; schoolId: SchoolId }>(),
   });
   const times = await access.findViewTimes(storeOf(deps.db), grants);
   return page.answer(

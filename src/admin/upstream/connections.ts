@@ -69,15 +69,13 @@ export const createUpstreamConnection: AdminHandler<"createUpstreamConnection"> 
   });
 };
 
-type Change = keyof Schemas["UpstreamConnectionUpdate"];
-
 /** What the IT contact of the school may not change with the set-up link. */
 const notForContacts = [
   "name",
   "createsGuests",
   "confirmedForStaff",
   "trustedForSecondFactor",
-] as const satisfies Change[];
+] as const satisfies (keyof Schemas["UpstreamConnectionUpdate"])[];
 
 export const updateUpstreamConnection: AdminHandler<"updateUpstreamConnection"> = async (deps, request) => {
   const { connectionId, body, reach, caller, origin } = request;

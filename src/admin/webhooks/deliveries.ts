@@ -11,10 +11,8 @@ import { refuseOtherEndpoint, refuseUnknownApp } from "../reached.ts";
 import type { ClientId } from "../../access/index.ts";
 import { presentMade } from "./endpoints.ts";
 
-type Delivery = Schemas["Delivery"];
-
 /** Does not compile if a delivery has a property that the contract lacks. */
-export const deliveryProperties: Same<Exclude<keyof Delivery, "deliveryId"> | "id", keyof Found> = true;
+export const deliveryProperties: Same<Exclude<keyof Schemas["Delivery"], "deliveryId"> | "id", keyof Found> = true;
 const presentDelivery = (delivery: Found) => present("Delivery", { deliveryId: delivery.id, ...delivery });
 
 /** Errors: not_found webhook_delivery_not_found, also if the caller does not reach its endpoint. */

@@ -20,8 +20,6 @@ export type ExportedSchool = {
   people(): AsyncGenerator<ExportedPerson[]>;
 };
 
-type InTurn = <T>(part: () => Promise<T>) => Promise<T>;
-
 const a = table("affiliation", "a");
 const c = table("credential", "c");
 const g = table("group", "g");
@@ -70,7 +68,7 @@ const listPeople = makeFind<Row<ExportedPerson>, After>(({ schoolId, afterKey, a
 export const readSchool = <T>(
   db: Db,
   schoolId: SchoolId,
-  inTurn: InTurn,
+  inTurn: <T>(part: () => Promise<T>) => Promise<T>,
   work: (school: ExportedSchool) => Promise<T>,
 ): Promise<T> =>
   withTransaction(db, async (tx) => {

@@ -5,11 +5,10 @@ import { toSourceError } from "./requests.ts";
 import { checkClient, findNamedSchool, type RosterSource, type SourceSchool, type SourceTools } from "./source.ts";
 
 type Organisation = { kennung?: unknown; id?: unknown };
-type Context = { organisation?: Organisation | null };
 type PersonInfo = {
   pid?: unknown;
   person?: { stammorganisation?: Organisation | null } | null;
-  personenkontexte?: (Context | null)[] | null;
+  personenkontexte?: ({ organisation?: Organisation | null } | null)[] | null;
 };
 
 const pageSize = 1000;
@@ -68,13 +67,11 @@ function keepOurs(record: PersonInfo, find: FindSchool): PersonInfo | null {
 
 const refuse = (code: string) => new SourceError(code === "json_cut" ? "HALF" : "ANSWERED_BADLY", code);
 
-type GetToken = (scope?: string) => Promise<string>;
-
 /** Providers before 1.8 ignore `limit`, or refuse it with 400: their list is whole. */
 async function* walk(
   { requests, signal }: SourceTools,
   address: URL,
-  getToken: GetToken,
+  getToken: (scope?: string) => Promise<string>,
 ): AsyncGenerator<PersonInfo[]> {
   let token = await getToken();
   let hasAsked = false;

@@ -16,8 +16,6 @@ export const sftp: RosterSource = {
   read: () => Promise.reject(new SourceError("NOT_FOUND", "files are sent over SFTP, none is fetched")),
 };
 
-type PublicKey = { type: string; blob: Buffer };
-
 const types = ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"];
 const leastRsaBits = 2048;
 const mostKeys = 10;
@@ -27,7 +25,7 @@ const mostKeys = 10;
  *
  * Source: RFC 4253 section 6.6.
  */
-export function readPublicKeys(text: string): PublicKey[] | null {
+export function readPublicKeys(text: string): { type: string; blob: Buffer }[] | null {
   const keys = text.split(",").map((part) => {
     const [type = "", base64 = ""] = part.trim().split(/\s+/);
     const blob = Buffer.from(base64, "base64");

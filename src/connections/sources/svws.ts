@@ -115,8 +115,7 @@ const shapes = {
     idsLerngruppen: ids,
   }),
 };
-type List = keyof typeof shapes;
-type Item<Name extends List> = z.infer<(typeof shapes)[Name]>;
+type Item<Name extends keyof typeof shapes> = z.infer<(typeof shapes)[Name]>;
 type Class = Item<"klassen">;
 type Course = Item<"lerngruppen">;
 

@@ -110,9 +110,7 @@ const deleteOldest = makeRun<{ before: Date; batch: number }>()`
   DELETE FROM ${gone} WHERE ${gone.at} < ${"before"} AND ${gone.id} = ANY (ARRAY(
     SELECT ${oldest.id} FROM ${oldest} ORDER BY ${oldest.id} LIMIT ${"batch"}))`;
 
-type SweepDeps = { db: Db; clock: Clock; auditDays: number };
-
-export const makePersonImportSweep = ({ db, clock, auditDays }: SweepDeps) =>
+export const makePersonImportSweep = ({ db, clock, auditDays }: { db: Db; clock: Clock; auditDays: number }) =>
   makeSweep({ name: "imports.sweepOfPeople", clock }, (now, batch) =>
     deleteOldest(db.pool, { before: addDays(now, -auditDays), batch }),
   );

@@ -95,15 +95,13 @@ export const listGroupMoves = makeFind<GroupMove, { schoolId: SchoolId }>()`
   JOIN ${g} ON ${g.id} = most.from_id JOIN ${plannedGroup} ON ${plannedGroup.id} = most.to_id ${joinRoster}
   WHERE ${plannedGroup.id} <> ${g.id} OR ${plannedGroup.change} = 'carried_over'
   ORDER BY ${g.naturalKey}, ${g.id}`;
-
-type OfImport = { importId: string; schoolId: SchoolId };
 const o = table("groupCarryOver", "o");
 const part = table("importSchool", "part");
 const c = table("importChange", "c");
 
 // The recorded change has the name of before; it is gone when the import can no longer be undone.
 /** The groups that an applied import carried over. */
-export const listCarriedOver = makeFind<GroupMove, OfImport>()`
+export const listCarriedOver = makeFind<GroupMove, { importId: string; schoolId: SchoolId }>()`
   SELECT ${fields<GroupMove>({
     from: sql`json_build_object('groupId', ${g.id}, 'name', coalesce(${c.before} ->> 'name', ${o.previousSourceId}),
       'sourceSystemIdentifier', ${o.previousSourceId}, 'members', ${members})`,

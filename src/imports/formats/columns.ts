@@ -107,12 +107,10 @@ function findHeadings({ records, width }: Head): CsvRecord | undefined {
   return first === undefined || first.fields.some(isData) ? undefined : first;
 }
 
-type Context = AskedScope & { about: readonly string[] };
-
 function guessMapping(
   headings: readonly string[],
   samples: readonly string[][],
-  { about, ...requested }: Context,
+  { about, ...requested }: AskedScope & { about: readonly string[] },
 ): Mapping {
   const uses = guessUses(headings, samples);
   const has = (use: ColumnUse) => uses.includes(use);

@@ -125,14 +125,12 @@ const count = makeCount(
 );
 const countOfArchive = makeCount(countArchiveRows);
 
-type RowsAside = { rows: RowCounts | null; dependent: number };
-
 /** Takes the faulty rows out of the staged ones; null, and nothing done, if the faults are not those of single rows. */
 export async function setFaultyRowsAside(
   tx: Queryable,
   importId: ImportId,
   { isArchive }: { isArchive: boolean },
-): Promise<RowsAside> {
+): Promise<{ rows: RowCounts | null; dependent: number }> {
   if (!isArchive) return { rows: await setTableRowsAside(tx, importId), dependent: 0 };
   const dependent = await setArchiveRowsAside(tx, importId);
   if (dependent === null) return { rows: null, dependent: 0 };

@@ -130,13 +130,11 @@ export async function findTurns(db: Queryable, importIds: readonly string[]): Pr
 
 export const removeLostTurns = makeRun()`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`;
 
-type TurnOptions = { db: PrismaDb; atOnce: number; connections: number };
-
 /**
  * Starts turns in order, reports them as alive, and aborts removed ones. `atOnce` holds for all processes, the number
  * of connections for this one.
  */
-export function makeTurns({ db, atOnce, connections }: TurnOptions) {
+export function makeTurns({ db, atOnce, connections }: { db: PrismaDb; atOnce: number; connections: number }) {
   const runs = new Map<ImportId, { start: () => void; stopping: AbortController; hasStarted: boolean }>();
   let ticking: Promise<void> | undefined;
   const wakeUp = makeWakeUp();

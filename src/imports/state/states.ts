@@ -98,9 +98,7 @@ function refuse(event: ImportEvent, state: ImportState): AppError {
   return new AppError("conflict", code, message);
 }
 
-type Refusal = [code: string, message: string];
-
-const refusals: { readonly [Event in ImportEvent]?: (state: ImportState) => Refusal } = {
+const refusals: { readonly [Event in ImportEvent]?: (state: ImportState) => [code: string, message: string] } = {
   mapColumns: () => ["import_mapped", "The import does not wait for its columns."],
   leaveOutRows: () => ["faults_remain", "The file has no rows that can be left out. Correct it and hand it in again."],
   confirm: () => ["import_not_held", "The import is not held, so there is nothing to confirm."],

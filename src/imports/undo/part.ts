@@ -12,7 +12,6 @@ import { classNames, countUndo, isUndone, planUndo, statusBefore, u, v } from ".
 import type { UndoCounts, UndoPart } from "./plan.ts";
 
 export type UndoSchool = UndoPart & { now: Date; appliedAt: Date };
-type Values = UndoSchool & { purgeAt: Date };
 
 const before = (name: string): Sql => sql`(${u.before} ->> ${literal(name)})`;
 const wasThere = sql`${isUndone(u)} AND ${u.before} IS NOT NULL`;
@@ -27,7 +26,7 @@ const ofGroups = sql`jsonb_each_text(${u.before} -> 'groups') AS member (group_i
 const members = sql`FROM ${u} CROSS JOIN LATERAL ${ofGroups} JOIN ${g} ON ${g.id} = member.group_id::uuid
   WHERE ${u.isPerson} AND ${wasThere}`;
 
-const writes: readonly Statement<Values>[] = [
+const writes: readonly Statement<UndoSchool & { purgeAt: Date }>[] = [
   statement(({ now, importId, schoolId }) =>
     insert(
       "personImport",

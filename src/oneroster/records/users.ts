@@ -29,7 +29,6 @@ import {
 
 type Schemas = components["schemas"];
 type User = Schemas["OneRosterUser"];
-type User11 = Components11["schemas"]["OneRosterUser"];
 
 const p = readTable("person", "p");
 const a = readTable("affiliation", "a");
@@ -88,7 +87,7 @@ function fields(reader: Reader, id: Sql) {
   };
   const org = (schoolId: Sql) => reference(reader, "org", schoolId);
   if (reader.version === "v1p1") {
-    const json: JsonOf<User11> = {
+    const json: JsonOf<Components11["schemas"]["OneRosterUser"]> = {
       ...shared,
       enabledUser: enabled as JsonSql<boolean>,
       role: roleName(p.role),

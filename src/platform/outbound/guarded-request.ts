@@ -15,9 +15,8 @@ export type OutboundPolicy = {
 export type Lookup = (
   hostname: string,
   options: { all: true; family?: number | "IPv4" | "IPv6" | undefined },
-  callback: (error: Error | null, addresses: Address[]) => void,
+  callback: (error: Error | null, addresses: { address: string; family: number }[]) => void,
 ) => void;
-type Address = { address: string; family: number };
 
 type Message = { headers: Record<string, string>; body: string };
 

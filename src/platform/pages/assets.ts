@@ -12,9 +12,7 @@ const contentTypes = {
   ".svg": "image/svg+xml",
 } as const;
 
-type Asset = { content: Buffer; contentType: string; zipped?: Buffer };
-
-const assets = new Map<string, Asset>();
+const assets = new Map<string, { content: Buffer; contentType: string; zipped?: Buffer }>();
 
 export function addAsset(file: string): string {
   const extension = extname(file);

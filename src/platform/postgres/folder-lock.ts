@@ -4,10 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../clock.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-type FolderLock = { release(): void };
-
 /** The kernel holds the lock (through SQLite), so it ends with the process. Errors: DatabaseStartError. */
-export function lockFolder(folder: string): FolderLock {
+export function lockFolder(folder: string): { release(): void } {
   const lock = openLock(folder);
   try {
     lock.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");

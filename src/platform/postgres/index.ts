@@ -20,15 +20,13 @@ export { findRunningServer } from "./postmaster.ts";
 export { DatabaseStartError, explainDatabaseError } from "./start-error.ts";
 export { checkRestored, removeMark } from "./unfinished-restore.ts";
 
-type DatabaseServer = Omit<EmbeddedPostgres, "folder"> & { folder: string | null };
-
 export async function openDatabaseServer(options: {
   databaseUrl: string | undefined;
   databaseReplicaUrl?: string | undefined;
   dataDir: string;
   connections?: number;
   say(line: string): void;
-}): Promise<DatabaseServer> {
+}): Promise<Omit<EmbeddedPostgres, "folder"> & { folder: string | null }> {
   const { databaseUrl, databaseReplicaUrl, dataDir, connections = 0, say } = options;
   const settings = { max_connections: String(Math.max(100, connections + 20)) };
   if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, say, settings });

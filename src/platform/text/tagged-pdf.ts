@@ -1,8 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
 import { createRequire } from "node:module";
-
-type Drawing = InstanceType<typeof PDFDocument>;
 type Start = {
   language: "de" | "en";
   title: string;
@@ -13,7 +11,7 @@ type Start = {
 
 /** A PDF on A4 that a screen reader reads aloud: with a language, a title, headings and paragraphs (ISO 14289-1). */
 export type TaggedPdf = {
-  document: Drawing;
+  document: InstanceType<typeof PDFDocument>;
   /** Writes a heading or a paragraph below the last one. */
   write(as: "H1" | "H2" | "H3" | "P", text: string, options?: PDFKit.Mixins.TextOptions): void;
   /** Draws on each page the parts that are not read aloud, such as its number, in the plain font. */

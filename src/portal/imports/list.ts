@@ -70,12 +70,10 @@ export async function handIn(request: PageRequest): Promise<Redirect> {
 export const handOutTemplate = async ({ t }: PageRequest) =>
   makeFile((await loadRosters()).plainTemplate(), t("upload.templateName"), "csv");
 
-type RosterFormat = AdminSchemas["RosterFormat"];
-
 const listFormats = async () =>
   Object.entries((await loadRosters()).rosterFormats).map(([name, format]) => ({
     ...format,
-    name: name as RosterFormat,
+    name: name as AdminSchemas["RosterFormat"],
   }));
 
 export async function showExport({ t, call }: PageRequest): Promise<PageView> {

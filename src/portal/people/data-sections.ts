@@ -131,9 +131,7 @@ const writers: { [Key in keyof Stored]: (value: Stored[Key], words: Words) => st
 
 const ownLabels: Record<string, string> = german.data.labels;
 
-type Fact = [name: string, value: string | null | undefined];
-
-const facts = ({ t }: Words, all: readonly Fact[]): string[] =>
+const facts = ({ t }: Words, all: readonly [name: string, value: string | null | undefined][]): string[] =>
   all.flatMap(([name, value]) => {
     const label = t(name in ownLabels ? `data.labels.${name}` : `frame.difference.property.${name}`);
     return value ? [`${label}: ${value}`] : [];

@@ -53,12 +53,10 @@ export async function rememberConsent(
   });
 }
 
-type Choice = Pair & { schoolId: SchoolId };
-
 const at = table("affiliation", "at");
 
 // Does not wait for a change that ends the person's time at the school; the person is then asked again.
-export const rememberSchool = makeRun<Choice>(
+export const rememberSchool = makeRun<Pair & { schoolId: SchoolId }>(
   (params) => sql`
     ${insert(
       "schoolChoice",

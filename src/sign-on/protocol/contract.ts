@@ -9,9 +9,7 @@ import type { FormCheck, OpenApiDocument, Schema } from "../../platform/http/ind
 type Schemas = components["schemas"];
 export type TokenResponse = Schemas["TokenResponse"];
 export type Introspection = Schemas["Introspection"];
-type IdTokenClaims = Schemas["IdTokenClaims"];
 export type LogoutTokenClaims = Schemas["LogoutTokenClaims"];
-type Userinfo = Schemas["Userinfo"];
 export type OAuthError = Schemas["OAuthError"];
 export type DiscoveryDocument = Schemas["DiscoveryDocument"];
 export type JsonWebKey = Schemas["JsonWebKey"];
@@ -43,9 +41,9 @@ export const enums: EnumsAgree<
 /** Claims that the library writes. */
 type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "acr" | "amr" | "sid" | "auth_time" | "iat" | "exp";
 /** Claims about the person, which userinfo has too. */
-export type PersonClaims = Except<Userinfo, "sub">;
+export type PersonClaims = Except<Schemas["Userinfo"], "sub">;
 /** The other claims of an ID token that this module writes. */
-export type TokenClaims = Except<IdTokenClaims, ClaimsOfLibrary | keyof PersonClaims>;
+export type TokenClaims = Except<Schemas["IdTokenClaims"], ClaimsOfLibrary | keyof PersonClaims>;
 
 // Checked by the library after it has found the code: a wrong code must be `invalid_grant`, whatever the verifier is.
 const verifier = { type: "string", minLength: 43, maxLength: 128, pattern: "^[A-Za-z0-9._~-]+$" };

@@ -36,9 +36,7 @@ const systems = [
   ["apple", /\b(Macintosh|iPhone|iPad|iPod)\b/],
   ["linux", /\b(Linux|Android|CrOS|X11)\b/],
 ] as const;
-
-type Pattern = readonly [name: string, pattern: RegExp];
-const findMatch = (all: readonly Pattern[], text: string): string =>
+const findMatch = (all: readonly (readonly [name: string, pattern: RegExp])[], text: string): string =>
   all.find(([, pattern]) => pattern.test(text))?.[0] ?? "other";
 
 /** Browser and system without versions, such as `firefox windows`. */
@@ -116,9 +114,7 @@ export const makeOwnSid = (key: Buffer, uid: string, clientId: string): string =
 
 const waysToSignIn = ["card", "upstream", "password", "mfa"] as const;
 
-type Way = (typeof waysToSignIn)[number];
-
-const acrOf = (platform: string, way: Way): string => `urn:${platform}:acr:${way}`;
+const acrOf = (platform: string, way: (typeof waysToSignIn)[number]): string => `urn:${platform}:acr:${way}`;
 
 export const acrValues = (platform: string): string[] => waysToSignIn.map((way) => acrOf(platform, way));
 

@@ -56,8 +56,6 @@ function describeLocation({ location }: School, t: Translate): string | null {
 const spell = (kind: "level" | "state", code: string, t: Translate): string =>
   Object.hasOwn(schoolTexts.de[kind], code) ? t(`consent.school.${kind}.${code}`) : code;
 
-type Withheld = readonly AppAttribute[];
-
 const variants: { readonly [Scope in ScopeName]?: readonly [AppAttribute, string][] } = {
   "people:read": [
     ["PERSON_NAME", "Name"],
@@ -67,7 +65,7 @@ const variants: { readonly [Scope in ScopeName]?: readonly [AppAttribute, string
 };
 
 /** What an app may do by a scope, in words, without what it was not granted. */
-export function describeScope(scope: ScopeName, withheld: Withheld, t: Translate): string {
+export function describeScope(scope: ScopeName, withheld: readonly AppAttribute[], t: Translate): string {
   const left = (variants[scope] ?? []).filter(([attribute]) => withheld.includes(attribute)).map(([, part]) => part);
   return t(`consent.long.${scope}${left.length > 0 ? `Without${left.join("")}` : ""}`);
 }

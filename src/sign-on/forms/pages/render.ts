@@ -34,10 +34,9 @@ const inMinutes = (seconds: number): { unit: "seconds" | "minutes"; count: numbe
     : { unit: "minutes", count: Math.ceil(seconds / 60) };
 
 type Details = { status?: number; title?: string; values?: object; scripts?: readonly string[] };
-type Problem = { kind: string; retryAfterSeconds?: number };
 type CommonModel = {
   app?: { name: string } | null;
-  problem?: Problem | string | null;
+  problem?: { kind: string; retryAfterSeconds?: number } | string | null;
   /** Set if the form can be refused for only one reason. */
   isWrong?: boolean;
   isRefused?: boolean;

@@ -37,10 +37,8 @@ const rootPurpose = (name: string): string => `shared secret ${name}`;
 const wrongKeys =
   "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.";
 
-type Secret = { name: string; encrypted: Buffer; createdAt: Date };
-
 const secret = table("sharedSecret");
-const insertRoot = makeRun<Secret>(({ name, encrypted, createdAt }) => {
+const insertRoot = makeRun<{ name: string; encrypted: Buffer; createdAt: Date }>(({ name, encrypted, createdAt }) => {
   const row = insert("sharedSecret", { name, encrypted, createdAt });
   return sql`${row} ON CONFLICT DO NOTHING`;
 });

@@ -282,13 +282,11 @@ function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: Adapt
   return JSON.parse(JSON.stringify({ ...payload, authorizations: Object.fromEntries(apps) as object }));
 }
 
-type Made = { expiresAt: Date; standings: ReadonlyMap<string, Standing> | undefined };
-
 function toArtifact(
   kind: string,
   id: string,
   { jti: _token, ...stored }: AdapterPayload,
-  { expiresAt, standings }: Made,
+  { expiresAt, standings }: { expiresAt: Date; standings: ReadonlyMap<string, Standing> | undefined },
 ): Artifact {
   const { payload, standing: proved } = takeStanding(stored);
   const personId = findPersonOf(kind, payload);
@@ -309,12 +307,10 @@ function toArtifact(
     expiresAt,
   };
 }
-
-type WithStanding = AdapterPayload & { standing?: Standing };
 type Login = { accountId?: string; standing?: Standing };
 
 /** Removes `standing`, which is stored in columns. */
-function takeStanding({ standing, ...payload }: WithStanding): {
+function takeStanding({ standing, ...payload }: AdapterPayload & { standing?: Standing }): {
   payload: AdapterPayload;
   standing?: Standing | undefined;
 } {

@@ -238,9 +238,7 @@ export const findBeforeSession = makeFindOne<BeforeSession, { personId: string }
   "sign-on.beforeSession",
 );
 
-type Raised = { idHash: Buffer; newIdHash: Buffer; personId: PersonId; amr: string };
-
-const raise = makeRun<Raised>(
+const raise = makeRun<{ idHash: Buffer; newIdHash: Buffer; personId: PersonId; amr: string }>(
   ({ idHash, newIdHash, personId, amr }) => sql`
     ${update("oidcArtifact", "session", {
       idHash: newIdHash,

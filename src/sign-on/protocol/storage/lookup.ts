@@ -26,10 +26,9 @@ export type Lookup = Omit<FoundArtifact, "personId"> & {
   decisions: Decisions;
 };
 export type SessionLookup = Lookup & { app: App | null };
-type TokenLookup = Lookup & { subject: Subject | null };
 
 /** A token and the app that presents it, which may not be the token's app. */
-export type Presented = { token: TokenLookup | null; app: App | null };
+export type Presented = { token: (Lookup & { subject: Subject | null }) | null; app: App | null };
 export type TokenKey = Key & { clientId: string | null };
 export type SessionKey = { idHash: Buffer; clientId: string };
 
