@@ -38,14 +38,13 @@ type DemoApps = { running: readonly { clientId: string; name: string; url: strin
 export function makeBanner(config: Config, { demoApps }: { demoApps: DemoApps | null }): string {
   const addresses = table(listAddresses(config).map(({ name, url }) => [name, url] as const));
   if (!config.demoWorld) return `\nSchultor is ready.\n${addresses}\n`;
-  const logins = demo.people.map((person) => [person.username, person.password, describe(person)] as const);
   return [
     "",
     "Schultor is ready.",
     addresses,
     "",
     "Demo logins",
-    table(logins),
+    table(demo.people.map((person) => [person.username, person.password, describe(person)] as const)),
     "",
     "Demo logins of the staff",
     table(listStaff(config)),

@@ -28,9 +28,8 @@ export async function listUserNames(
   { prisma }: RecordStore,
   personIds: readonly PersonId[],
 ): Promise<ReadonlyMap<PersonId, UserName>> {
-  const where = { personId: { in: [...personIds] } };
   const logins = await prisma.credential.findMany({
-    where,
+    where: { personId: { in: [...personIds] } },
     select: { personId: true, username: true, passwordHash: true },
   });
   return new Map(

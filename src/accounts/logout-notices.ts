@@ -72,8 +72,7 @@ export function leaseLogoutNotices(
   db: Queryable,
   { now, leaseSeconds, limit }: { now: Date; leaseSeconds: number; limit: number },
 ): Promise<LogoutNotice[]> {
-  const until = new Date(now.getTime() + leaseSeconds * 1000);
-  return leaseDue(db, { now, until, limit });
+  return leaseDue(db, { now, until: new Date(now.getTime() + leaseSeconds * 1000), limit });
 }
 
 export const deleteLogoutNotice = makeRun<{ id: string }>()`DELETE FROM ${notice} WHERE ${notice.id} = ${"id"}`;

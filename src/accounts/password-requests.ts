@@ -10,9 +10,8 @@ export async function requestPasswordIn(
   { personId, schoolId }: { personId: PersonId; schoolId: SchoolId },
   origin: Origin,
 ): Promise<void> {
-  const where = { personId_schoolId: { personId, schoolId } };
   const affiliation = await tx.prisma.affiliation.findUnique({
-    where,
+    where: { personId_schoolId: { personId, schoolId } },
     select: { passwordRequests: true, person: { select: { homeSchoolId: true } } },
   });
   if (affiliation === null)

@@ -80,9 +80,7 @@ function loadTag(tag: Tag): Promise<Partial<Record<OperationId, unknown>>> {
 }
 
 export async function loadHandlers(ids: readonly OperationId[]): Promise<Map<OperationId, AdminHandler<OperationId>>> {
-  const load = async (id: OperationId) => {
-    const handlers = await loadTag(staffOperations[id].tag);
-    return [id, handlers[id] as AdminHandler<OperationId>] as const;
-  };
+  const load = async (id: OperationId) =>
+    [id, (await loadTag(staffOperations[id].tag))[id] as AdminHandler<OperationId>] as const;
   return new Map(await Promise.all(ids.map(load)));
 }

@@ -63,7 +63,6 @@ async function keepAnswer<Answer extends KeptAnswer>(
 ): Promise<Answer> {
   const { caller, key, requestHash } = keyed;
   const text = JSON.stringify(answer);
-  const sealed = seal(keys, purposeOf(keyed), Buffer.from(text));
   await prisma.idempotencyKey.create({
     data: {
       caller,
@@ -71,7 +70,7 @@ async function keepAnswer<Answer extends KeptAnswer>(
       status: answer.status,
       createdAt: clock(),
       requestHash: new Uint8Array(requestHash),
-      answer: new Uint8Array(sealed),
+      answer: new Uint8Array(seal(keys, purposeOf(keyed), Buffer.from(text))),
       namedIds: [...new Set(text.match(ids))],
     },
   });

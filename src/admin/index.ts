@@ -108,8 +108,7 @@ async function bindAdmin(
   const { document, checkAnswers, reading, keys, checkAccessToken } = options;
   const needOf = readPersonNeeds(document);
   const paths = new Map(listOperations(document).map(({ path, operation }) => [operation.operationId, path]));
-  const loaded = await loadHandlers(only === undefined ? operationIds : [only]);
-  const bound = [...loaded].map(([id, handler]) => [
+  const bound = [...(await loadHandlers(only === undefined ? operationIds : [only]))].map(([id, handler]) => [
     id,
     guard(options, { id, path: paths.get(id)!, personNeed: needOf(id) }, handler),
   ]);

@@ -53,8 +53,7 @@ export const finishRun = (
   withPrismaTransaction(db, async (tx) => {
     const { runId, trigger, row } = claimed;
     await lockRosterConnection(tx, row.id);
-    const connection = await tx.prisma.rosterConnection.findUnique({ where: { id: row.id } });
-    if (connection?.leaseHolder !== runId) return false;
+    if ((await tx.prisma.rosterConnection.findUnique({ where: { id: row.id } }))?.leaseHolder !== runId) return false;
     const current = await getConnectionRow(tx, row.id);
     const health = readHealth(claimed, current, ended, now);
     const { digest, validator, failure, ...rest } = ended;

@@ -154,7 +154,6 @@ async function goOn({ db, imports }: ImportDeps, id: ImportId, run: RosterImport
       await imports.cancel(id, origin).catch(() => undefined);
       throw error;
     }
-    const now = await getImport(db, id);
-    return { outcome: now.state === "HELD" ? "HELD" : "WAITING", detail: error.code };
+    return { outcome: (await getImport(db, id)).state === "HELD" ? "HELD" : "WAITING", detail: error.code };
   }
 }

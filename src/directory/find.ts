@@ -363,12 +363,11 @@ export async function listPeople(
 ): Promise<Person[]> {
   const texts = searchOf({ search, limit, after });
   const words = filter.words?.map((word) => word.normalize("NFC"));
-  const rarest = findRarest([...(words ?? []), texts.search ?? ""]);
   const query: People = {
     ...filter,
     ...texts,
     words,
-    rarest,
+    rarest: findRarest([...(words ?? []), texts.search ?? ""]),
     signInState: signIn?.state,
     signInHome: signIn?.homeSchoolId,
     atNoSchool: filter.atNoSchool ?? false,

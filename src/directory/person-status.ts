@@ -43,8 +43,7 @@ export async function restorePerson(change: Change, { personId }: { personId: Pe
     throw new AppError("conflict", "restore_window_over", "The time in which the person could be restored is over.");
   }
   const times = { softDeletedAt: null, purgeAt: null, leftAt: null, retentionFrom: now, updatedAt: now };
-  const data = { status: "ACTIVE", ...times } as const;
-  await tx.prisma.person.update({ where: { id: personId }, data });
+  await tx.prisma.person.update({ where: { id: personId }, data: { status: "ACTIVE", ...times } });
   await auditChange(change, { action: "person_restored", personId, schoolId });
 }
 

@@ -138,6 +138,5 @@ export async function deleteSchoolLogo(tx: Transaction, schoolId: SchoolId, orig
 /** Returns the hash of the logo; null if there is none. */
 export async function lockSchoolLogo(tx: Transaction, schoolId: SchoolId): Promise<string | null> {
   await lockSchool(tx, schoolId);
-  const logo = await tx.prisma.schoolLogo.findUnique({ where: { schoolId }, select: { hash: true } });
-  return logo?.hash ?? null;
+  return (await tx.prisma.schoolLogo.findUnique({ where: { schoolId }, select: { hash: true } }))?.hash ?? null;
 }

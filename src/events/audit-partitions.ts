@@ -27,8 +27,7 @@ const mostAtOnce = 24;
 export async function makeAuditPartitions(db: Db, now: Date): Promise<string[]> {
   const made: string[] = [];
   const until = addDays(now, aheadDays);
-  const partitions = await listAuditPartitions(db.pool);
-  const ends = partitions.flatMap(({ until: end }) => (end === null ? [] : [end.getTime()]));
+  const ends = (await listAuditPartitions(db.pool)).flatMap(({ until: end }) => (end === null ? [] : [end.getTime()]));
   let from = ends.length === 0 ? monthOf(now) : new Date(Math.max(...ends));
   for (let count = 0; from < until && count < mostAtOnce; count++) {
     const to = monthOf(from, 1);

@@ -68,8 +68,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
     const report = makeProgressReport(control, id, clock);
     try {
       await turn.started;
-      const reported = { ...request, onProgress: report.onProgress, interrupt };
-      await withSheet(reported, async (opened) => {
+      await withSheet({ ...request, onProgress: report.onProgress, interrupt }, async (opened) => {
         const { state } = await readImport(db, id, opened, origin);
         if (state === "BROKEN") await keepFaultLines(db, id, opened);
         if (state !== "UNMAPPED") await forgetUpload(control, id);

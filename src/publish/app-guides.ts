@@ -73,10 +73,9 @@ export function makeAppGuides(place: GuideSettings): AppGuides {
       ...new Set(listPrograms(textOf(name)).flatMap(({ code }) => [...code.matchAll(demoId)].map(([id]) => id))),
     ],
     listCalls: (name, own) =>
-      listPrograms(textOf(name)).flatMap(({ language, code }) => {
-        const call = findCall({ language, code: fill({ language, code }, own) }, baseUrl);
-        return call ?? [];
-      }),
+      listPrograms(textOf(name)).flatMap(
+        ({ language, code }) => findCall({ language, code: fill({ language, code }, own) }, baseUrl) ?? [],
+      ),
     render(name, { own, address, afterCall }) {
       let number = 0;
       const text = textOf(name);

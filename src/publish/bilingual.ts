@@ -23,8 +23,7 @@ export function makeBilingualRouter(): Router {
       const [locale, languageUrl] = [readLocale(req), addressInLanguage(req.originalUrl)];
       const text = texts.get(locale) ?? readPage(name, locale);
       texts.set(locale, text);
-      const page = { ...text, width: "wide" as const, ...guideAssets };
-      sendPage(res, renderPage(page, { locale, languageUrl }));
+      sendPage(res, renderPage({ ...text, width: "wide", ...guideAssets }, { locale, languageUrl }));
     });
   }
   return router;

@@ -37,8 +37,7 @@ export type GuideSettings = Addresses & { withoutPkce: EndOfFlow };
 export function listGuides({ platform, baseUrl, issuerUrl, withoutPkce }: GuideSettings): Guide[] {
   return guides.map(({ text, ...guide }) => {
     const named = fillPlatform(text.replaceAll("urn:schultor:", "urn:<platform>:"), platform);
-    const placed = fillAddresses(named, { serverUrl: baseUrl, issuerUrl });
-    return { ...guide, text: fillDates(placed, withoutPkce) };
+    return { ...guide, text: fillDates(fillAddresses(named, { serverUrl: baseUrl, issuerUrl }), withoutPkce) };
   });
 }
 

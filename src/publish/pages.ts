@@ -41,15 +41,12 @@ export function listContents(
 }
 
 export function makeArticles(pages: Contents): RenderArticle {
-  return ({ path, title, html }) => {
-    const body = render("article", { pages, path, html, query: "" });
-    return allowCaching(renderFrame(title, body));
-  };
+  return ({ path, title, html }) =>
+    allowCaching(renderFrame(title, render("article", { pages, path, html, query: "" })));
 }
 
 export function renderOverview(pages: Contents, documents: PublishedDocument[]): Page {
-  const html = render("overview", { pages, documents });
-  return makeArticles(pages)({ path: "/docs", title: "For partners", html });
+  return makeArticles(pages)({ path: "/docs", title: "For partners", html: render("overview", { pages, documents }) });
 }
 
 export function renderSearch(pages: Contents, query: string, results: Results): Page {

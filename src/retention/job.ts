@@ -125,8 +125,7 @@ async function softDeleteIfDue(change: Change, personId: PersonId, rules: Retent
   await lockExemption(change.tx, personId);
   const due = await findDue(change.tx, givenAt(rules, change.now), personId);
   if (due === null || due.dueAt > change.now) return false;
-  const restoreWindowDays = rules.defaults.restoreDays;
-  await softDeletePerson(change, { personId, restoreWindowDays, retention: due.cause });
+  await softDeletePerson(change, { personId, restoreWindowDays: rules.defaults.restoreDays, retention: due.cause });
   return true;
 }
 

@@ -158,8 +158,7 @@ async function makeAccounts(change: Change, { clientId, ids, made, secrets, rest
   const logins: SandboxLogin[] = [];
   for (const [at, { kind, username: ending, name, role, ...account }] of accounts.entries()) {
     const schoolIds = account.at.map((key) => ids[key]);
-    const person = { role, name, schools: schoolIds, sourceSystemIdentifier: ending };
-    const personId = await createPerson(change, person);
+    const personId = await createPerson(change, { role, name, schools: schoolIds, sourceSystemIdentifier: ending });
     for (const key of account.groups) await addMembership(change, { groupId: made[key]!, personId });
     const username = `${prefix}.${ending}`;
     const { password, passwordHash } = secrets[at]!;

@@ -65,8 +65,7 @@ export function makeSandboxSweep({ db, clock }: { db: PrismaDb; clock: Clock }):
       const failed: unknown[] = [];
       for (const { id } of due) {
         if (signal.aborted) return;
-        const origin = { at: clock(), actorId: "sweep" };
-        await deleteSandbox(db, id as SandboxId, origin).catch((error: unknown) => {
+        await deleteSandbox(db, id as SandboxId, { at: clock(), actorId: "sweep" }).catch((error: unknown) => {
           if (!(error instanceof AppError && error.code === "sandbox_not_found")) failed.push(error);
         });
       }

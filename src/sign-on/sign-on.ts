@@ -234,8 +234,7 @@ const makePlatformPages = (deps: InteractionDeps): Router[] => [
 
 function makeFindPersonName({ prisma }: Pick<PrismaDb, "prisma">) {
   return async (personId: PersonId): Promise<string | null> => {
-    const select = { firstCall: true, last: true };
-    const name = await prisma.person.findUnique({ where: { id: personId }, select });
+    const name = await prisma.person.findUnique({ where: { id: personId }, select: { firstCall: true, last: true } });
     return name !== null && name.last !== null ? `${name.firstCall} ${name.last}` : null;
   };
 }

@@ -92,10 +92,9 @@ export async function giveRole(
   await refuseMissing(tx, { holder, schoolIds, clientIds });
   await refuseHeld(tx, { role, holder, schoolIds, clientIds, endsAt }, at);
   if ("clientId" in holder) await refuseUnconfirmed(tx, { ...newRole, holder, schoolIds, clientIds }, by);
-  const id = makeUuid(at) as StaffRoleId;
   const made = await tx.prisma.staffRole.create({
     data: {
-      id,
+      id: makeUuid(at) as StaffRoleId,
       role,
       ...holder,
       reason,
@@ -148,8 +147,7 @@ export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHold
 
 /** The operators among these people if no other would remain. Concurrent removals wait. */
 export async function listLastOperators(tx: Transaction, personIds: readonly PersonId[]): Promise<PersonId[]> {
-  const last = await listLast(tx, { personId: { in: [...personIds] } });
-  return last.map(({ personId }) => personId as PersonId);
+  return (await listLast(tx, { personId: { in: [...personIds] } })).map(({ personId }) => personId as PersonId);
 }
 
 async function listLast(tx: Transaction, holders: Prisma.StaffRoleWhereInput) {

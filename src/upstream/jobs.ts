@@ -92,8 +92,7 @@ export function makeUpstreamJobs({ db, clock, contact, encryptionKeys }: JobDeps
       async run(signal) {
         const refreshSome = async () => {
           const now = clock();
-          const next = new Date(now.getTime() + retryMs);
-          const rows = await takeDue(db.pool, { now, next });
+          const rows = await takeDue(db.pool, { now, next: new Date(now.getTime() + retryMs) });
           await Promise.all(rows.map(refreshOne));
           return rows.length;
         };

@@ -155,9 +155,8 @@ export async function dismissRefusalIn(
   if (refusal === null) throw refusalNotFound();
   await prisma.upstreamRefusal.deleteMany({ where });
   const { code, connection } = refusal;
-  const detail = { connectionId, code };
   await recordAudit(
     { prisma },
-    { ...origin, action: "upstream_refusal_dismissed", schoolId: connection.schoolId, detail },
+    { ...origin, action: "upstream_refusal_dismissed", schoolId: connection.schoolId, detail: { connectionId, code } },
   );
 }

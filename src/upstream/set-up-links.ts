@@ -170,10 +170,9 @@ export async function keepTestedSignIn(
     await lockConnection(tx, connection.id);
     const current = await findConnection(tx, connection.id);
     const where = { id, connectionId: connection.id, closedAt: null };
-    const mentions = await findMentions(tx, test);
     const { count } = await upstreamSetUpLink.updateMany({
       where,
-      data: { tested: sealJson(keys, purposeOf(id), test), mentions },
+      data: { tested: sealJson(keys, purposeOf(id), test), mentions: await findMentions(tx, test) },
     });
     if (current === null || count === 0 || ends("test", connection, current))
       throw new UpstreamError("EXPIRED", "the set-up link was closed or the connection has changed");

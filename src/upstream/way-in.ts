@@ -45,8 +45,7 @@ export const listWaysIn = (db: Queryable, schoolId: SchoolId): Promise<WayIn[]> 
 const defaults: WayInSettings = { linkName: null, localPasswords: true, emergencyUntil: null };
 
 export async function findWayInSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<WayInSettings> {
-  const wayIn = await prisma.schoolWayIn.findUnique({ where: { schoolId }, omit: { schoolId: true } });
-  return wayIn ?? defaults;
+  return (await prisma.schoolWayIn.findUnique({ where: { schoolId }, omit: { schoolId: true } })) ?? defaults;
 }
 
 /** Whether the people at home in the school may sign in with a password now. */

@@ -21,8 +21,7 @@ const countPending = makeFind<{ id: string; pending: number }, { ids: readonly s
   SELECT e.id, (${count(isFirst)} + ${count(isWaiting)})::int AS pending FROM unnest(${"ids"}::uuid[]) AS e (id)`;
 
 async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<string, number>> {
-  const rows = await countPending(db, { ids });
-  return new Map(rows.map(({ id, pending }) => [id, pending]));
+  return new Map((await countPending(db, { ids })).map(({ id, pending }) => [id, pending]));
 }
 
 export type EndpointPosition = Pick<Endpoint, "clientId" | "createdAt" | "id">;

@@ -64,10 +64,9 @@ export async function listAgreements(
   { prisma }: RecordStore,
   { clientId, limit, after }: { clientId: ClientId; limit: number; after?: string | undefined },
 ): Promise<Agreement[]> {
-  const where = { clientId, ...(after !== undefined && { id: { lt: after } }) };
   const agreements = await prisma.agreement.findMany({
     ...agreementQuery,
-    where,
+    where: { clientId, ...(after !== undefined && { id: { lt: after } }) },
     orderBy: { id: "desc" },
     take: limit,
   });

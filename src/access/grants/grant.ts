@@ -41,8 +41,7 @@ export async function setSignOn(change: Change, { signOn, ...key }: GrantKey & {
 
 /** Returns false, and writes nothing, if sync is in this state. Errors: not_found app_or_school_not_found. */
 export async function setSync(change: Change, { sync, ...key }: GrantKey & { sync: boolean }): Promise<boolean> {
-  const before = await openGrant(change, key);
-  if (before.sync === sync) return false;
+  if ((await openGrant(change, key)).sync === sync) return false;
   await writeSync(change, key, sync);
   const action = sync ? "sync_switched_on" : "sync_switched_off";
   await auditChange(change, { action, ...key });
@@ -52,8 +51,7 @@ export async function setSync(change: Change, { sync, ...key }: GrantKey & { syn
 /** Returns false, and writes nothing, if these groups are chosen. Errors: as `setGrant`. */
 export async function setSyncedGroups(change: Change, { groups, ...key }: GrantKey & { groups: readonly GroupId[] }) {
   await openGrant(change, key);
-  const differs = await replaceGroups(change.tx, "syncedGroup", { ...key, groups });
-  if (!differs) return false;
+  if (!(await replaceGroups(change.tx, "syncedGroup", { ...key, groups }))) return false;
   await auditChange(change, { action: "synced_groups_set", ...key, detail: { groups } });
   return true;
 }
@@ -210,6 +208,5 @@ async function replaceGroups(
   const rows: Pick<Records["syncedGroup"], "deleteMany" | "createMany"> = prisma[of];
   const deleted = await rows.deleteMany({ where: { clientId, schoolId, groupId: { notIn: ids } } });
   const data = ids.map((groupId) => ({ clientId, schoolId, groupId }));
-  const added = await rows.createMany({ data, skipDuplicates: true });
-  return deleted.count + added.count > 0;
+  return deleted.count + (await rows.createMany({ data, skipDuplicates: true })).count > 0;
 }

@@ -117,9 +117,8 @@ export const deleteExpiredBatches = async ({ prisma }: RecordStore, now: Date, l
 
 /** Deletes documents that were fetched minutes ago. */
 export async function forgetHandedOut({ prisma }: RecordStore, now: Date): Promise<void> {
-  const handedOutAt = { lte: new Date(now.getTime() - againSeconds * 1000) };
   await prisma.credentialBatch.updateMany({
-    where: { handedOutAt, NOT: { encrypted: null } },
+    where: { handedOutAt: { lte: new Date(now.getTime() - againSeconds * 1000) }, NOT: { encrypted: null } },
     data: { encrypted: null },
   });
 }

@@ -62,9 +62,8 @@ async function revokeIn(tx: Transaction, { schoolId, personIds, id }: Revoked, o
   const among = { ...(personIds && { personId: { in: [...personIds] } }), ...(id && { id }) };
   const where = { schoolId, revokedAt: null, ...among } satisfies Prisma.LoginCardWhereInput;
   const cards = await tx.prisma.loginCard.findMany({ where, select: { id: true, personId: true } });
-  const ids = cards.map((card) => card.id);
   await tx.prisma.loginCard.updateMany({
-    where: { id: { in: ids }, revokedAt: null },
+    where: { id: { in: cards.map((card) => card.id) }, revokedAt: null },
     data: { revokedAt: origin.at },
   });
   const line = { ...origin, action: "login_card_revoked" as const, schoolId };

@@ -63,8 +63,7 @@ export async function createClassListIn(
 }
 
 export async function findClassListEnd({ prisma }: RecordStore, groupId: GroupId, now: Date): Promise<Date | null> {
-  const opened = await prisma.classList.findUnique({ where: { groupId, endsAt: { gt: now } } });
-  return opened?.endsAt ?? null;
+  return (await prisma.classList.findUnique({ where: { groupId, endsAt: { gt: now } } }))?.endsAt ?? null;
 }
 
 export async function endClassListIn(tx: Transaction, { groupId, schoolId }: ClassOf, origin: Origin): Promise<void> {
@@ -236,8 +235,7 @@ export async function signInFromList(
   const { card } = check;
   const { at } = device;
   const use = { ...toBucketParameters(buckets), groupId, schoolId, cardId: card.cardId, auditId: makeUuid(at) };
-  const tried = { personId, pictures, key: keys.pictures };
-  const answer = await tryPictures(db, tried, { at, requestId }, (params) =>
+  const answer = await tryPictures(db, { personId, pictures, key: keys.pictures }, { at, requestId }, (params) =>
     countUse(db.pool, { ...use, ...params, at, requestId }),
   );
   return answer === "right" ? { kind: "ok", card } : { kind: answer };

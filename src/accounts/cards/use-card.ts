@@ -118,8 +118,7 @@ export async function checkCardOf(
 }
 
 async function slow(db: Db, { taken }: FoundRow, buckets: Bucket[], at: Date): Promise<Slowed> {
-  const until = await undoTake(db.pool, buckets, taken, at);
-  return { kind: "slowed", retryAfterSeconds: secondsUntil(until, at) };
+  return { kind: "slowed", retryAfterSeconds: secondsUntil(await undoTake(db.pool, buckets, taken, at), at) };
 }
 
 type Use = { token: string; at: Date; address: string };

@@ -34,8 +34,7 @@ export async function isPasswordOf(hash: string, password: string, derive: Deriv
   const expected = Buffer.from(parts[5]!, "base64");
   const nonce = Buffer.from(parts[4]!, "base64");
   const parameters = { nonce, memory, passes: rounds, parallelism: lanes, tagLength: expected.length };
-  const actual = await run(parameters, password, derive);
-  return timingSafeEqual(actual, expected);
+  return timingSafeEqual(await run(parameters, password, derive), expected);
 }
 
 // NFC, so that a password is the same however a keyboard composes its letters.

@@ -82,8 +82,7 @@ export function checkCode(
 
 async function takeTotpCode({ db, clock, encryptionKeys }: CheckDeps, personId: PersonId, code: string) {
   const now = clock();
-  const factors = await db.prisma.secondFactor.findMany({ where: { personId, kind: "TOTP" } });
-  for (const { id, secret } of factors) {
+  for (const { id, secret } of await db.prisma.secondFactor.findMany({ where: { personId, kind: "TOTP" } })) {
     const plain = secret && unseal(encryptionKeys, totpPurpose(id), Buffer.from(secret));
     if (!plain) throw new Error("none of the encryption keys opens a second factor");
     const lastStep = findTotpStep(plain, code, now);

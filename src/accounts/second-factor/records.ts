@@ -100,8 +100,7 @@ export async function removeSecondFactor(
   await tx.prisma.secondFactor.delete({ where: { id } });
   if (!(await hasSecondFactors(tx, personId))) await tx.prisma.recoveryCode.deleteMany({ where: { personId } });
   await endSignIns(tx, { personId, at: origin.at, keptUid: sessionUid });
-  const detail = { kind: factor.kind };
-  await recordAtHome(tx, { ...origin, action: "second_factor_removed", personId, detail });
+  await recordAtHome(tx, { ...origin, action: "second_factor_removed", personId, detail: { kind: factor.kind } });
   return true;
 }
 

@@ -26,8 +26,7 @@ async function giveNames(tx: Queryable, people: readonly Unnamed[], { rule, now 
     let left: readonly Unnamed[] = people.slice(start, start + batch);
     for (let tries = 0; left.length > 0; tries++) {
       const proposed = await propose(tx, left, { rule, tries });
-      const claimed = await claimNames(tx, columnsOf(proposed));
-      const free = new Set(claimed.map(({ personId }) => personId));
+      const free = new Set((await claimNames(tx, columnsOf(proposed))).map(({ personId }) => personId));
       const mine = proposed.filter(({ personId }) => free.has(personId));
       names.push(...(await insertNames(tx, { ...columnsOf(mine), now })));
       left = left.filter(({ personId }) => !free.has(personId));

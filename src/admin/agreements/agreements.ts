@@ -133,10 +133,8 @@ async function readProof(
   });
 }
 
-export const getAgreementReceipt: AdminHandler<"getAgreementReceipt"> = async ({ db }, request) => {
-  const body = await readProof(db, request);
-  return answerRecord(body);
-};
+export const getAgreementReceipt: AdminHandler<"getAgreementReceipt"> = async ({ db }, request) =>
+  answerRecord(await readProof(db, request));
 
 const print = limitThreaded<PrintedDocument, Uint8Array>({
   module: new URL("../document-pdf/draw.ts", import.meta.url),

@@ -93,8 +93,7 @@ export const requestScopes: AdminHandler<"requestScopes"> = (deps, request) =>
 export const listScopeRequests: AdminHandler<"listScopeRequests"> = async (deps, request) => {
   const { query, reach, page } = request;
   const filter = { clientId: query.app, among: ownAppsOf(reach), state: query.state };
-  const requests = await access.listScopeRequests(deps.db, { ...filter, ...page.range });
-  return page.answer(requests, presentScopeRequest);
+  return page.answer(await access.listScopeRequests(deps.db, { ...filter, ...page.range }), presentScopeRequest);
 };
 
 type Decision = AdminRequest<"approveScopeRequest" | "refuseScopeRequest">;

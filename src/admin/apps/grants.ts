@@ -167,9 +167,8 @@ export const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, request
   const { schoolId, query, page } = request;
   const store = storeOf(deps.db);
   const { search, granted } = query;
-  const apps = await list(store, { schoolId, search, granted, ...page.range });
   return page.answer(
-    apps,
+    await list(store, { schoolId, search, granted, ...page.range }),
     (app) => presentApp(app, null),
     ({ place }) => place,
   );

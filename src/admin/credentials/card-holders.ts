@@ -45,8 +45,7 @@ export async function findManyHolders(db: RecordStore, subject: Subject, filter:
 }
 
 async function presentHolders(db: RecordStore, places: readonly CardPlace[], now: Date): Promise<CardHolder[]> {
-  const personIds = places.map(({ personId }) => personId as PersonId);
-  const staff = await listRolesOf(db, { personIds, now });
+  const staff = await listRolesOf(db, { personIds: places.map(({ personId }) => personId as PersonId), now });
   return (await mapInSlices(places, (place) => presentHolder(place, staff))).toSorted(byClass);
 }
 

@@ -118,9 +118,8 @@ export const listImportFaultyRows: AdminHandler<"listImportFaultyRows"> = async 
   const { range, answer } = request.page;
   const { id, headings } = await findImport(storeOf(deps.db), request.importId, importReach(request));
   const after = range.after === undefined ? undefined : Number(range.after);
-  const rows = await listFaultyRows(deps.db, id, { after, limit: range.limit });
   return answer(
-    rows,
+    await listFaultyRows(deps.db, id, { after, limit: range.limit }),
     ({ line, fields, sourceId, faults }) =>
       present("ImportFaultyRow", {
         line,

@@ -24,12 +24,11 @@ export const getHealth: AdminHandler<"getHealth"> = async (deps) => {
   const { db, healthChecks } = deps;
   const checks = await runChecks(healthChecks);
   const runs = (await listJobRuns(db)).map((run) => ({ ...run, state: stateOf(run, deps) }));
-  const endpoints = await listEndpoints(db);
   const body = present("Health", {
     isWell: checks.every(({ well }) => well) && runs.every(({ state }) => state === "WELL"),
     checks: checks.map(({ check, well }) => ({ name: check.name, isWell: well })),
     jobs: runs,
-    pendingDeliveries: endpoints.reduce((sum, { pending }) => sum + pending, 0),
+    pendingDeliveries: (await listEndpoints(db)).reduce((sum, { pending }) => sum + pending, 0),
     heldImports: await db.prisma.import.count({ where: { state: "HELD" } }),
   });
   return answerRecord(body);
@@ -91,12 +90,11 @@ export const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, re
   const span = readSpan(query, origin.at);
   const named = [...(school === undefined ? [] : [ofSchool(school)]), ...(app === undefined ? [] : [ofApp(app)])];
   const subjects = named.length > 0 ? named : subjectsOf(reach);
-  const points = await findFigures(db.pool, { metric, step: figureSteps[step], subjects, ...span });
   const body = present("Figures", {
     metric,
     step,
     ...span,
-    points,
+    points: await findFigures(db.pool, { metric, step: figureSteps[step], subjects, ...span }),
   });
   return answerRecord(body);
 };

@@ -57,8 +57,7 @@ export const changeWithPerson = (
 export async function makeLogin(db: Pick<RecordStore, "prisma">, personId: string, hash = accounts.hashPassword) {
   const settings = await accounts.findSignInSettingsOf(db, personId as PersonId);
   const password = accounts.makePassword(settings?.passwordKind ?? "LETTERS");
-  const mustChange = settings?.mustChangePassword ?? false;
-  return { password, mustChange, passwordHash: await hash(password) };
+  return { password, mustChange: settings?.mustChangePassword ?? false, passwordHash: await hash(password) };
 }
 
 /** Gives the person a new password; `username` is undefined for a person who keeps theirs. */
@@ -142,9 +141,8 @@ function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Passwo
       const higher = await listHigherHolders(tx, { personIds, mine: caller.roles, now: origin.at });
       return new Set([...higher, ...(await listGuests(tx, { schoolId: wishes.schoolId, personIds }))]);
     },
-    finish: async (tx, made: MadeLogin[]) => {
-      return keep(tx, { status: 200 as const, body: made.map((login) => present("NamedLoginSecret", login)) });
-    },
+    finish: async (tx, made: MadeLogin[]) =>
+      keep(tx, { status: 200 as const, body: made.map((login) => present("NamedLoginSecret", login)) }),
   });
 }
 

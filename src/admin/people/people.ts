@@ -115,7 +115,6 @@ export const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
 export const movePerson: AdminHandler<"movePerson"> = (deps, request) => {
   const { body, reach } = request;
   const [to, from] = [body.toSchoolId as SchoolId, body.fromSchoolId as SchoolId | undefined];
-  const schools = from === undefined ? [to] : [to, from];
   return changePerson(
     deps,
     request,
@@ -123,7 +122,7 @@ export const movePerson: AdminHandler<"movePerson"> = (deps, request) => {
       for (const schoolId of [to, from ?? (before.homeSchoolId as SchoolId)]) refuseOtherSchool(reach, schoolId);
       await directory.movePerson(change, { personId: before.id as PersonId, to, from });
     },
-    { schools: schools.filter((id) => reach.all || reach.schoolIds.has(id)) },
+    { schools: (from === undefined ? [to] : [to, from]).filter((id) => reach.all || reach.schoolIds.has(id)) },
   );
 };
 

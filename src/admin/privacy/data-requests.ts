@@ -83,8 +83,7 @@ export const createDataRequest: AdminHandler<"createDataRequest"> = (deps, reque
       throw new AppError("conflict", "no_home_school", "The person has no home school that could answer.");
     const id = await directory.recordDataRequest(tx, { personId, schoolId, ...request.body }, origin);
     const body = presentDataRequest(await directory.getDataRequest(tx, id, origin.at), reach);
-    const location = `/admin/v1/data-requests/${id}`;
-    return { body, location, recorded: null, tag: tagOf(body, notState) };
+    return { body, location: `/admin/v1/data-requests/${id}`, recorded: null, tag: tagOf(body, notState) };
   });
 
 export const updateDataRequest: AdminHandler<"updateDataRequest"> = (deps, request) => {

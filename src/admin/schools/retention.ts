@@ -153,8 +153,7 @@ export const previewStateRetention: AdminHandler<"previewStateRetention"> = asyn
   const { db, retentionRules: rules } = deps;
   const { body, origin, page } = request;
   const { state } = request.query;
-  const proposal = { subject: { state }, policy: body.policy, rules };
-  const counts = await withProposal(db, proposal, origin, async (tx) => {
+  const counts = await withProposal(db, { subject: { state }, policy: body.policy, rules }, origin, async (tx) => {
     const schoolIds = await listSchoolsOfState(tx, state, page.range);
     return countDue(tx, givenAt(rules, origin.at), { schoolIds, until: addDays(origin.at, body.days) });
   });
@@ -177,8 +176,7 @@ export const getPersonRetention: AdminHandler<"getPersonRetention"> = async (dep
   await getReachedPerson(db, reach, personId);
   const due = await findDue(db.pool, givenAt(retentionRules, origin.at), personId);
   const exemption = await readExemption(db, personId);
-  const body = present("PersonRetention", { due, exemption });
-  return { status: 200, body, headers: { ETag: tagOf({ exemption }) } };
+  return { status: 200, body: present("PersonRetention", { due, exemption }), headers: { ETag: tagOf({ exemption }) } };
 };
 
 export const putRetentionExemption: AdminHandler<"putRetentionExemption"> = (deps, request) => {

@@ -109,8 +109,7 @@ export const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, request) =>
 export const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = (deps, request) =>
   commitDone(deps, request, async (tx) => {
     const { staffRoleId: id, caller, reach, origin } = request;
-    const role = await staff.getRole(tx, id);
-    if (!staff.isReached(reach, { schools: role.schoolIds }))
+    if (!staff.isReached(reach, { schools: (await staff.getRole(tx, id)).schoolIds }))
       throw new AppError("not_found", "staff_role_not_found", "There is no such staff role.");
     const withdrawn = await staff.withdrawRole(tx, id, { giver: caller.roles, origin });
     await recordDifference(tx, origin, { before: presentRole(withdrawn), after: null });

@@ -119,10 +119,9 @@ export const updateUpstreamMetadata: AdminHandler<"updateUpstreamMetadata"> = as
 export const previewUpstreamRule: AdminHandler<"previewUpstreamRule"> = async (deps, request) => {
   const { id, ...present } = await getReachedConnection(deps.db, request);
   const { ruleClaim, ruleField, normalisations, groupIds } = { ...present, ...request.body };
-  const rule = { ruleClaim, ruleField, normalisations };
   const { roster, signIns, refusals } = await upstream.previewRule(
     deps.db,
-    { connectionId: id, rule, groupIds, at: request.origin.at },
+    { connectionId: id, rule: { ruleClaim, ruleField, normalisations }, groupIds, at: request.origin.at },
     deps.webhookKeys,
   );
   return { status: 200, body: { roster, signIns, refusals } };
@@ -162,8 +161,7 @@ export const createSetUpLink: AdminHandler<"createSetUpLink"> = (deps, request) 
     const { id, token, expiresAt } = await upstream.createSetUpLinkIn(tx, { connectionId, days }, request.origin);
     const url = new URL(`${setUpPath}/${token}`, deps.issuerUrl).href;
     const body = present("CreatedSetUpLink", { id, url, expiresAt });
-    const recorded = { setUpLinkId: id, expiresAt: body.expiresAt };
-    return { body, location: `${request.address}/${id}`, recorded };
+    return { body, location: `${request.address}/${id}`, recorded: { setUpLinkId: id, expiresAt: body.expiresAt } };
   });
 
 export const listSetUpLinks: AdminHandler<"listSetUpLinks"> = async (deps, request) => {

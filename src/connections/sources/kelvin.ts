@@ -71,8 +71,7 @@ function makeApi({ settings, secret }: SourceContext, { requests, makeFile }: So
     },
     /** The whole list, or page by page where the server has pages. */
     async *listUsers(school: string, headers: Record<string, string>): AsyncGenerator<User> {
-      const query = new URLSearchParams({ school, limit: String(pageSize) });
-      const first = toUrl(`${version}/users/?${query.toString()}`);
+      const first = toUrl(`${version}/users/?${new URLSearchParams({ school, limit: String(pageSize) }).toString()}`);
       const seen = new Set<string>();
       const path = makeFile();
       for (let url: URL | null = first; url !== null;) {

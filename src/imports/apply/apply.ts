@@ -121,6 +121,5 @@ const selectNames = makeFind<{ personId: PersonId; username: string }, SchoolImp
   WHERE ${s.importId} = ${"importId"} AND ${s.schoolId} = ${"schoolId"} AND ${s.username} <> '' AND NOT ${s.isDeleted}`;
 
 async function findRosterNames(tx: Queryable, school: SchoolImport): Promise<Map<PersonId, string>> {
-  const rows = await selectNames(tx, school);
-  return new Map(rows.map(({ personId, username }) => [personId, username]));
+  return new Map((await selectNames(tx, school)).map(({ personId, username }) => [personId, username]));
 }

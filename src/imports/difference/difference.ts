@@ -38,8 +38,7 @@ const keep = statement<{ ids: readonly PersonId[] }>()`
 
 /** Keeps people from removal if their staff role exceeds an actor's, and the last operators. */
 async function keepStaff(tx: Transaction, { importId, appliedBy, schools, now }: SchoolPart): Promise<void> {
-  const removedStaff = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
-  const personIds = removedStaff.map(({ id }) => id);
+  const personIds = (await findRows<{ id: PersonId }>(tx, findRemovedStaff, {})).map(({ id }) => id);
   if (personIds.length === 0) return;
   const stayingIds = new Set<PersonId>();
   const { actorId } = await tx.prisma.import.findUniqueOrThrow({ where: { id: importId }, select: { actorId: true } });

@@ -80,12 +80,11 @@ export async function checkStaged(tx: Queryable, importId: string, read: ReadRes
     ...rowChecks(read),
     ...(schools.size > 1 ? [ambiguous] : []),
   ]) {
-    const most = Math.max(0, maxFaults - faults);
     const values = {
       importId,
       ...locations[locate](keyColumns),
       code,
-      most,
+      most: Math.max(0, maxFaults - faults),
       schools: [...schools],
       role: roleOf(people),
     };

@@ -24,8 +24,7 @@ export async function withDifference<T>(
   checkEvent("compare", status);
   const record = await getImport(db, status.id);
   return withInterruptibleTransaction(db, db.interrupt, async (tx) => {
-    const part = { ...makePart(record, school, now), isShown: true };
-    await findDifference(tx, part);
+    await findDifference(tx, { ...makePart(record, school, now), isShown: true });
     return work(tx, school);
   });
 }

@@ -30,8 +30,7 @@ export async function keepFaultLines(
   const source = await openSourceFile(path, fileName, { encoding });
   const archive = source.kind === "zip" ? await openArchive(path) : undefined;
   const files: ReadonlyMap<string, SourceFile> = archive?.files ?? new Map([[source.name, source]]);
-  const faults = await db.prisma.importError.findMany({ where: { importId } });
-  const pieces = faults.map(({ column, ...fault }) => ({
+  const pieces = (await db.prisma.importError.findMany({ where: { importId } })).map(({ column, ...fault }) => ({
     ...fault,
     from: source.kind === "json" ? Math.max(0, (column ?? 1) - before) : 0,
     text: "",

@@ -141,8 +141,7 @@ export function makeTurns({ db, atOnce, connections }: { db: PrismaDb; atOnce: n
 
   async function startNext(): Promise<void> {
     const turns = [...runs];
-    const importIds = turns.map(([id]) => id);
-    const seen = new Set((await findSeen(db.pool, { importIds })).map(({ id }) => id));
+    const seen = new Set((await findSeen(db.pool, { importIds: turns.map(([id]) => id) })).map(({ id }) => id));
     for (const [id, turn] of turns) if (!seen.has(id)) turn.stopping.abort(importRunning());
     if (!turns.some(([id, { hasStarted }]) => seen.has(id) && !hasStarted)) return;
     const started = await withTransaction(db, async (tx) => {

@@ -157,8 +157,7 @@ export function makePool(options: DatabaseOptions): pg.Pool {
     },
   });
   traceQueries(pool);
-  const report = options.onConnectionError ?? (() => undefined);
-  pool.on("error", report);
+  pool.on("error", options.onConnectionError ?? (() => undefined));
   // Without a listener, a connection lost while in use would end the process; its query reports the error.
   pool.on("connect", (client) => {
     client.on("error", () => undefined);

@@ -143,8 +143,7 @@ export async function takeTokens(db: Queryable, buckets: readonly Bucket[], now:
 export async function undoTake(db: Queryable, buckets: readonly Bucket[], taken: number, now: Date): Promise<Date> {
   await giveTokensBack(db, buckets.slice(0, taken));
   const empty = buckets[taken]!;
-  const params = { key: empty.key, perToken: secondsPerToken(empty), refill: empty.refillSeconds };
-  const [row] = await findWait(db, params);
+  const [row] = await findWait(db, { key: empty.key, perToken: secondsPerToken(empty), refill: empty.refillSeconds });
   return row?.at ?? now;
 }
 

@@ -94,10 +94,9 @@ async function stream(list: List, sending: Sending): Promise<void> {
       );
       const { etag, headers } = await readTagged(client, list);
       const { open, close } = query;
-      const parts = query.parts.map((part) => ({ ...part, rows: toQuery(part.rows, params) }));
       const count = await streamList(
         client,
-        { open, parts, close },
+        { open, parts: query.parts.map((part) => ({ ...part, rows: toQuery(part.rows, params) })), close },
         { res, headers: headersOf(etag, headers), pace: reading.pace, check, complete },
       );
       await client.query("COMMIT");

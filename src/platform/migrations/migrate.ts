@@ -90,8 +90,7 @@ function readMigrations(folder: string): Migration[] {
     .map((name) => {
       const content = readFileSync(join(folder, name, "migration.sql"));
       const sql = content.toString("utf8");
-      const checksum = createHash("sha256").update(content).digest("hex");
-      return { name, sql, checksum, worksSince: readContract(sql) };
+      return { name, sql, checksum: createHash("sha256").update(content).digest("hex"), worksSince: readContract(sql) };
     });
 }
 

@@ -61,8 +61,7 @@ async function inflateObjects(pdf: Buffer, bytes: string): Promise<string[] | nu
   const inflated: string[] = [];
   let left = most.inflated;
   for (const { index } of bytes.matchAll(objectStream)) {
-    const near = bytes.slice(index, index + most.dictionary);
-    const [before] = /^[^]*?stream\r?\n/.exec(near) ?? [""];
+    const [before] = /^[^]*?stream\r?\n/.exec(bytes.slice(index, index + most.dictionary)) ?? [""];
     const from = Math.max(index - most.dictionary, bytes.lastIndexOf("obj", index - 1));
     const dictionary = decodeNames(bytes.slice(Math.max(0, from), index) + before);
     const end = bytes.indexOf("endstream", index + before.length);

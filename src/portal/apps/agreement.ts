@@ -99,8 +99,7 @@ export async function loadDocument(
 ): Promise<Download> {
   const name = `${t("agreement.file")}-${(version?.version ?? "").replace(/[^\w.-]+/g, "_")}`;
   if (version?.text) return { file: version.text, type: "text/plain; charset=utf-8", name: `${name}.txt` };
-  const file = await call("getAgreementPdf", { path: { agreementId: version?.id ?? "" } });
-  return makeFile(file, name, "pdf");
+  return makeFile(await call("getAgreementPdf", { path: { agreementId: version?.id ?? "" } }), name, "pdf");
 }
 
 export const receipts = "/admin/schools/:schoolId/agreements";
@@ -113,8 +112,7 @@ export async function listReceipts(request: PageRequest) {
 export async function showReceipt({ call, t }: PageRequest) {
   const { receipt, schoolName, agreement } = await call("getAgreementReceipt");
   const model = { receipt, schoolName, agreement };
-  const title = t("receipts.one", { app: receipt.appName, version: receipt.version });
-  return { title, view: "receipt", model };
+  return { title: t("receipts.one", { app: receipt.appName, version: receipt.version }), view: "receipt", model };
 }
 
 export const printReceipt = async ({ call, locale, t }: PageRequest) =>

@@ -36,12 +36,11 @@ function spanOf({ now, locale, times }: PageRequest, range: FigureRange): Span {
       ? (time: number) => times.time(new Date(time).toISOString())
       : write({ day: "numeric", month: "short" });
   const keyLength = range === "day" ? 13 : 10;
-  const parts = list(count, (index) => until - (count - index) * length, label, keyLength);
   return {
     step: range === "day" ? "hour" : "day",
     from: new Date(until - count * length),
     until: new Date(until),
-    parts,
+    parts: list(count, (index) => until - (count - index) * length, label, keyLength),
     keyLength,
   };
 }
@@ -54,8 +53,7 @@ export async function readPlots(
   const span = spanOf(request, range);
   const period = { step: span.step, from: span.from.toISOString(), until: span.until.toISOString() };
   const read = (metric: Metric) => request.call("getFigures", { query: { ...period, metric, app } });
-  const figures = await Promise.all(metrics.map(read));
-  return figures.map((one) => plotOf(request, one, span));
+  return (await Promise.all(metrics.map(read))).map((one) => plotOf(request, one, span));
 }
 
 function plotOf({ t }: PageRequest, { metric, points }: AdminSchemas["Figures"], { parts, keyLength }: Span) {

@@ -9,9 +9,8 @@ const cookieName = "_portal";
 export type Typed = Readonly<Record<string, readonly string[]>>;
 
 export function readTyped(body: unknown): Typed {
-  const fields = Object.entries((body ?? {}) as Record<string, unknown>);
   return Object.fromEntries(
-    fields.flatMap(([name, value]) => {
+    Object.entries((body ?? {}) as Record<string, unknown>).flatMap(([name, value]) => {
       const values = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string");
       return name === "token" || values.length === 0 ? [] : [[name, values]];
     }),

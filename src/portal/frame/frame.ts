@@ -153,8 +153,7 @@ export function renderSessionEnded(
   { locale, t }: { locale: Locale; t: Translate },
 ): Page {
   const title = t("frame.ended.title");
-  const form = () => "";
-  const body = render("ended", { t, locale, title, form, path: sent.path, fields: fieldsOf(sent.typed) });
+  const body = render("ended", { t, locale, title, form: () => "", path: sent.path, fields: fieldsOf(sent.typed) });
   return renderPage({ title, body, status: 401, width: "narrow", stylesheets: [style] }, { locale });
 }
 

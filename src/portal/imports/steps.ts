@@ -62,8 +62,7 @@ const reasons = Object.keys(german.apply.confirm) as AdminSchemas["ImportHoldRea
 export async function apply(request: PageRequest): Promise<Redirect> {
   const { call, at } = request;
   if (await changeMoves(request)) return { to: at(one), done: "movesSet" };
-  const body = readConfirmation(request);
-  const applied = await call("applyImport", { body });
+  const applied = await call("applyImport", { body: readConfirmation(request) });
   return { to: at(one), ...(applied.state === "APPLIED" && { done: "importApplied" }) };
 }
 

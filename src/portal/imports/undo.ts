@@ -13,8 +13,7 @@ export async function showUndo(request: PageRequest): Promise<PageView> {
   const applied = read.schools.filter(({ state }) => state === "APPLIED").map(({ id }) => id);
   // The API refuses the preview of an import that is not applied, with the reason.
   for (const id of applied.length === 0 ? [path.schoolId] : applied) {
-    const query = { school: id };
-    previews.push(await request.call("previewImportUndo", { query, signal: leavingOf(request) }));
+    previews.push(await request.call("previewImportUndo", { query: { school: id }, signal: leavingOf(request) }));
   }
   const here = previews.find(({ schoolId }) => schoolId === path.schoolId) ?? null;
   const keptCount = previews.reduce((sum, { kept: { people, groups } }) => sum + people + groups, 0);

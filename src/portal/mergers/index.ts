@@ -37,8 +37,7 @@ async function showMerge(request: PageRequest) {
   const { call, path, field, t } = request;
   const schools = await listMySchools(request);
   const into = schools.find(({ id }) => id === field("into") && id !== path.schoolId);
-  const query = { "dry-run": true };
-  const preview = into && (await call("createSchoolMerger", { query, body: bodyOf(request) }));
+  const preview = into && (await call("createSchoolMerger", { query: { "dry-run": true }, body: bodyOf(request) }));
   return makePage("merge", t("merge.title"), {
     from: schools.find(({ id }) => id === path.schoolId)?.name ?? "",
     schools: schools.filter(({ id }) => id !== path.schoolId),

@@ -130,8 +130,7 @@ export function makeGuidePages(guides: AppGuides) {
 }
 
 function describe({ status, contentType, etag, link, body }: Answer) {
-  const headers = { "Content-Type": contentType, ETag: etag, Link: link };
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
+  const lines = Object.entries({ "Content-Type": contentType, ETag: etag, Link: link }).flatMap(([name, value]) =>
     value === null || value === "" ? [] : `${name}: ${value}`,
   );
   const text = body === null ? null : indentJson(body);

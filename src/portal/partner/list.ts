@@ -54,10 +54,9 @@ export async function createApp(request: PageRequest) {
   const { call, field, permissions, t } = request;
   const isOperator = permissions.reachesAll;
   const scopes = isOperator ? ([["scope", "scopes"]] as const) : [];
-  const read = readForm(request, "createApp", ["name", "clientId", ...scopes]);
   const made = await call("createApp", {
     body: {
-      ...read,
+      ...readForm(request, "createApp", ["name", "clientId", ...scopes]),
       ...(field("provider") !== "" && { provider: field("provider") }),
       ...readIds(field("ids")),
       type: field("type") === "PUBLIC" ? "PUBLIC" : "CONFIDENTIAL",
@@ -108,6 +107,5 @@ export async function showRegistration(request: PageRequest) {
     // Only a public app has none.
     authMethods: enumOf("updateApp", "tokenEndpointAuthMethod").filter((method) => method !== "none"),
   };
-  const dropsTyped = request.refused?.code === "precondition_failed";
-  return showAppPage(request, "registration", model, { dropsTyped });
+  return showAppPage(request, "registration", model, { dropsTyped: request.refused?.code === "precondition_failed" });
 }

@@ -11,8 +11,7 @@ const isMonth = /^20\d{2}-(0[1-9]|1[0-2])$/;
 /** What is counted: of a school, of an app, or of all. */
 function readAsked({ query, now, may }: PageRequest) {
   const kind = query("kind") === "reports" && may("listAccessReports") ? ("reports" as const) : ("seats" as const);
-  const month = isMonth.test(query("month")) ? query("month") : now.toISOString().slice(0, 7);
-  return { kind, month, ...kinds[kind] };
+  return { kind, month: isMonth.test(query("month")) ? query("month") : now.toISOString().slice(0, 7), ...kinds[kind] };
 }
 
 const shownMonths = 24;

@@ -24,8 +24,7 @@ export default async function writeDocument({ data, as, zone, now, ...options }:
   const read = JSON.parse(Buffer.from(data).toString()) as PersonData;
   if (as === "json") return Buffer.from(JSON.stringify(read, null, 2));
   const { locale } = options;
-  const letter = writeLetter(read, options, { t: translator(locale), times: makeTimes(locale, zone) });
-  return draw(letter, { locale, now });
+  return draw(writeLetter(read, options, { t: translator(locale), times: makeTimes(locale, zone) }), { locale, now });
 }
 
 function draw(letter: Letter, { locale, now }: { locale: Locale; now: Date }): Promise<Buffer> {

@@ -32,9 +32,8 @@ async function readLetter(request: PageRequest, record: Person): Promise<LetterO
   const { call, find, path, locale, t } = request;
   const schoolId = record.homeSchoolId ?? path.schoolId;
   const school = await call("getSchool", { path: { schoolId } });
-  const apps = await call("listAppsOfPerson");
   const known = await Promise.all(
-    apps.map(({ clientId }) => find("getCatalogueApp", { path: { schoolId, clientId } })),
+    (await call("listAppsOfPerson")).map(({ clientId }) => find("getCatalogueApp", { path: { schoolId, clientId } })),
   );
   const recipients = known.filter((app) => app !== null);
   const { location } = school;
@@ -58,15 +57,13 @@ export const handData =
     const { record } = await readPerson(request);
     // The thread reads it, because it can be large.
     const data = await request.call("getPersonData", { asBytes: true, signal: leavingOf(request) });
-    const letter = await readLetter(request, record);
     const document = {
-      ...letter,
+      ...(await readLetter(request, record)),
       data: new Uint8Array(data as unknown as Buffer).buffer,
       as,
       zone: readZone(req),
       now,
     };
     const { buffer, byteOffset, byteLength } = await writeDocument(document, askedBy(request));
-    const file = Buffer.from(buffer, byteOffset, byteLength);
-    return makeFile(file, t("data.file"), as);
+    return makeFile(Buffer.from(buffer, byteOffset, byteLength), t("data.file"), as);
   };

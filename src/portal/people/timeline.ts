@@ -64,8 +64,7 @@ function facts({ person, login, lines }: About): [at: string, key: string][] {
 const groupIdOf = ({ detail }: Line): string => (detail as { groupId?: string }).groupId ?? "";
 
 function wordsOf(line: Line, { groups }: About, { t }: PageRequest): string {
-  const group = groups.get(groupIdOf(line))?.name ?? t("moments.goneGroup");
-  return t(keyOf(line.action), { group });
+  return t(keyOf(line.action), { group: groups.get(groupIdOf(line))?.name ?? t("moments.goneGroup") });
 }
 
 /** The key of an event's text; the audit log describes some in the same words. */

@@ -24,9 +24,8 @@ async function showDataRequests(request: PageRequest) {
     call("listDataRequests", { query: { ...ofSchool, state: "OPEN", limit: mostOpen } }),
     list("listDataRequests", { query: { ...ofSchool, state: "CLOSED", limit: 20 } }),
   ]);
-  const byDueDay = open.toSorted((a, b) => (a.daysLeft ?? 0) - (b.daysLeft ?? 0));
   return makePage("requests", t("requests.title"), {
-    open: byDueDay.map((one) => viewDataRequest(one, request)),
+    open: open.toSorted((a, b) => (a.daysLeft ?? 0) - (b.daysLeft ?? 0)).map((one) => viewDataRequest(one, request)),
     closed: closed.items.map((one) => viewDataRequest(one, request)),
     more: closed.more,
   });

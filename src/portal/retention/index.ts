@@ -102,8 +102,7 @@ const saveSchool = actOn("putRetention", "retentionSet", { fields: readPolicy })
 /** Saves the policy, or only shows whom it would concern. */
 async function setSchool(request: PageRequest) {
   if (request.field("preview") === "") return saveSchool(request);
-  const body = { days, policy: readPolicy(request) };
-  return showSchool(request, await request.call("previewRetention", { body }));
+  return showSchool(request, await request.call("previewRetention", { body: { days, policy: readPolicy(request) } }));
 }
 
 const country = "DE";

@@ -25,8 +25,7 @@ export const staffPages = makeArea({ folder: import.meta.dirname, page: "staff" 
     const onStaff = pages.at(staff, listRoles, { page });
     onStaff.form("new", giveRole, onlyIf(operation, showNewRole));
     pages.post(`${staff}/new/search`, redirectToSearch(`${staff}/new`));
-    const repeated = "staff_role_not_found";
-    onStaff.act(":staffRoleId/withdrawal", "withdrawStaffRole", "roleWithdrawn", { repeated });
+    onStaff.act(":staffRoleId/withdrawal", "withdrawStaffRole", "roleWithdrawn", { repeated: "staff_role_not_found" });
     if (operation === "giveStaffRole") onStaff.post("class-teachers", giveClassTeachers);
   }
   const accounts = pages.at("/admin/staff/accounts", listAccounts, { page: "operator_staff" });
@@ -56,13 +55,13 @@ export async function listRoles(request: PageRequest): Promise<PageView> {
     mayWithdraw: ended.includes(one.role),
     withdrawal: one.holder.personId === me.personId ? "own" : permissions.reachesAll ? "everywhere" : "here",
   }));
-  const filters = { role: role ?? "", roles: staffRoleNames };
   return makePage("list", t("frame.pages.staff"), {
     schoolId,
     held,
     teachers,
     more,
-    ...filters,
+    role: role ?? "",
+    roles: staffRoleNames,
     mayGive: rolesToGive(request).length > 0,
   });
 }
@@ -132,11 +131,11 @@ async function showForm(request: PageRequest): Promise<PageView> {
   const { call, field, query, t, base } = request;
   const personId = field("person") || query("person");
   const [person, choices] = await Promise.all([call("getPerson", { path: { personId } }), findChoices(request)]);
-  const names = { name: callName(person, request), about: aboutOf(person, request) };
   return makePage("give", t("give.title"), {
     formAddress: `${base}/new`,
     person,
-    ...names,
+    name: callName(person, request),
+    about: aboutOf(person, request),
     given: rolesToGive(request),
     ...choices,
   });

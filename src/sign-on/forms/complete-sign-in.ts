@@ -98,8 +98,7 @@ export async function signIn(
   const { sessionSeconds } = deps;
   const seconds = secondsOfSession({ acr: device, loginTs: now }, { sessionSeconds, rule, now });
   const browser = makeBinding(providerContextOf(request), device);
-  const session = { personId, browser, amr, acr: device, loginTs, seconds, standing };
-  const id = await startSession(deps.provider(), session);
+  const id = await startSession(deps.provider(), { personId, browser, amr, acr: device, loginTs, seconds, standing });
   setSessionCookie(request, id, device === ownDevice ? seconds : undefined);
   leadOn(to);
 }

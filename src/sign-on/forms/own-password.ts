@@ -80,8 +80,7 @@ const change: Handle = async (request, owner) => {
   const current = { username, password: fieldOf(request, "current") };
   if (current.password === "") return show(request, owner, { kind: "wrong" });
   const now = deps.clock();
-  const device = readDevice(request);
-  const check = await deps.checkPassword({ ...current, address: req.ip ?? "", device, now });
+  const check = await deps.checkPassword({ ...current, address: req.ip ?? "", device: readDevice(request), now });
   if (check.kind === "not_used") return redirect(request, addressOf(request, path));
   if (check.kind !== "ok") return show(request, owner, check.kind === "refused" ? { kind: "wrong" } : check);
   if (check.personId !== personId) return show(request, owner, { kind: "wrong" });

@@ -70,8 +70,7 @@ export function makeShowPages(findPersonName: (personId: PersonId) => Promise<st
 }
 
 function sendError(ctx: KoaContextWithOIDC, error: Omit<ErrorModel, "requestId" | "app">): void {
-  const model = { ...error, requestId: requestIdOf(ctx) ?? null, app: wayToApp(ctx) };
-  send(ctx, renderErrorPage(model, contextOf(ctx)));
+  send(ctx, renderErrorPage({ ...error, requestId: requestIdOf(ctx) ?? null, app: wayToApp(ctx) }, contextOf(ctx)));
 }
 
 /** Sends the browser to the page of the sign-on, which finds out whether it takes cookies and is signed in. */

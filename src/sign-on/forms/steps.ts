@@ -127,8 +127,7 @@ export async function chooseNewPassword(signOn: SignOn): Promise<void> {
   const result = await changePassword(db, { personId, generation, password, repeated }, origin);
   if (result.kind === "outdated") return signOn.startAgain();
   if (result.kind === "fault") {
-    const problem = { kind: result.fault };
-    return showNewPassword(signOn, { personId, pending: fieldOf(signOn, "pending"), problem });
+    return showNewPassword(signOn, { personId, pending: fieldOf(signOn, "pending"), problem: { kind: result.fault } });
   }
   await signOn.finish({ personId, generation: result.generation, amr: passwordAnd(method) });
 }

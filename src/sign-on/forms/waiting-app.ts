@@ -12,8 +12,7 @@ const cookie = { signed: true, path: "/" };
 
 /** Lets a card that this browser scans later continue the sign-on of an app. */
 export function rememberWaiting(request: PageRequest, { uid }: Interaction, formTargets: readonly string[]): void {
-  const targets = Buffer.from(formTargets.join(" ")).toString("base64url");
-  setCookie(request, waitingCookie, `${uid}.${targets}`, cookie);
+  setCookie(request, waitingCookie, `${uid}.${Buffer.from(formTargets.join(" ")).toString("base64url")}`, cookie);
 }
 
 function readWaiting(request: PageRequest): { uid: string; targets: string[] } | null {

@@ -44,12 +44,11 @@ export async function rememberConsent(
 ): Promise<void> {
   const where = { personId_clientId: { personId, clientId } };
   const before = await prisma.consent.findUnique({ where, select: { scopes: true } });
-  const added = scopes.filter((scope) => !before?.scopes.includes(scope));
   await prisma.consent.upsert({
     where,
     create: { personId, clientId, scopes, grantedAt: at },
     // Appended in the database, because two browsers may ask the person at the same time.
-    update: { grantedAt: at, scopes: { push: added } },
+    update: { grantedAt: at, scopes: { push: scopes.filter((scope) => !before?.scopes.includes(scope)) } },
   });
 }
 

@@ -76,8 +76,7 @@ export async function listSessions(
   { db: { pool }, sessionSeconds }: { db: Db; sessionSeconds: number },
   query: SessionQuery,
 ): Promise<PersonSession[]> {
-  const rows = await findBrowsers(pool, query);
-  const browsers = rows.map(({ payload, rule, ...browser }) => {
+  const browsers = (await findBrowsers(pool, query)).map(({ payload, rule, ...browser }) => {
     const end = endOfSession(payload, { rule, sessionSeconds }) * 1000;
     return end < browser.endsAt.getTime() ? { ...browser, endsAt: new Date(end) } : browser;
   });

@@ -32,10 +32,9 @@ export async function recordAttempts(
   const pending = rows.filter(({ state }) => state === "PENDING");
   const results = pending.map(({ id: rowId, ...delivery }): Result => {
     const { deliveryId: id, durationMs, status, error } = reported.get(rowId)!;
-    const answer = status === null ? null : { status };
     return {
       id,
-      ...chooseOutcome(delivery, answer, { now, retrySeconds, random }),
+      ...chooseOutcome(delivery, status === null ? null : { status }, { now, retrySeconds, random }),
       at: new Date(now.getTime() - durationMs),
       durationMs,
       status,

@@ -51,8 +51,7 @@ export async function takeDeliveries(
   if (listening === undefined) throw endpointNotFound();
   const secrets = openSecrets(keys, listening.secrets);
   if (listening.state !== "ACTIVE" || secrets.length === 0) return { deliveries: [], listensUntil: until };
-  const dueAgain = new Date(now.getTime() + underWaySeconds * 1000);
-  const due = await takeDue(pool, { endpointId, now, until: dueAgain, most });
+  const due = await takeDue(pool, { endpointId, now, until: new Date(now.getTime() + underWaySeconds * 1000), most });
   const deliveries = due
     .sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)))
     .map((delivery) => ({ ...delivery, headers: makeHeaders(delivery, secrets, now) }));

@@ -113,10 +113,9 @@ export const onLink = (deps: SetUpDeps, work: Work<LinkVisit>, again: Work<LinkV
     if (caller === null) return showUnusable(visit);
     const api = deps.clientFor({ setUp: caller, requestId: frame.requestIdOf(res) });
     const { connectionId } = caller;
-    const headers = frame.headersOf(visit);
     const { call, getRecord } = makeCalls(api, {
       path: { connectionId },
-      headers,
+      headers: frame.headersOf(visit),
       search: new URLSearchParams(),
       base: "",
     });

@@ -170,8 +170,7 @@ async function finish(request: PageRequest, { endsAt }: OpenClassList, { personI
   const waiting = await findWaiting(request);
   if (waiting !== null) forgetWaiting(request);
   const seconds = Math.ceil((endsAt.getTime() - request.deps.clock().getTime()) / 1000) + afterLessonSeconds;
-  const person = { personId, generation, cardId, amr: ["card"], isShared: true, seconds };
-  await signIn(request, person, waiting ?? "/");
+  await signIn(request, { personId, generation, cardId, amr: ["card"], isShared: true, seconds }, waiting ?? "/");
 }
 
 type Problem = { reason: "card" | "locked" | "slowed"; retryAfterSeconds?: number };

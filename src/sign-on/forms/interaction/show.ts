@@ -154,8 +154,7 @@ async function makeClaims(
   const [past] = await listDecisions(pool, [pair]);
   const schools = right.kind === "allowed" ? right.schools : [];
   const school = schools.length === 1 ? schools[0] : schools.find(({ id }) => id === past?.schoolId);
-  const pseudonym = makePseudonym(secrets.pseudonyms, pair);
-  return { ...claimsAt(subject, school?.id ?? null), pseudonym };
+  return { ...claimsAt(subject, school?.id ?? null), pseudonym: makePseudonym(secrets.pseudonyms, pair) };
 }
 
 /**
@@ -170,8 +169,7 @@ export async function renderSecondFactor(
   const personId = before?.personId ?? visit.personId;
   const model = { app: { name: visit.app.name }, steps: visit.stepsOf("second-factor") };
   if (personId === null || !(await hasSecondFactors(deps.db, personId))) {
-    const setUp = addressWith(setUpPath, addresses.login);
-    return renderSetUpNeededPage({ ...model, setUp }, context);
+    return renderSetUpNeededPage({ ...model, setUp: addressWith(setUpPath, addresses.login) }, context);
   }
   const question = await askSecondFactor(deps, { personId, browser });
   return renderSecondFactorPage({ ...model, problem, pending: before?.pending ?? null, ...question }, context);

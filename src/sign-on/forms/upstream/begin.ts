@@ -14,8 +14,7 @@ export async function beginUpstream(
   const { deps, req } = request;
   const connectionId = fieldOf(request, "connection") as ConnectionId;
   if (!uuidPattern.test(connectionId)) {
-    const failure = { code: "CONNECTION_OFF" as const, connectionId, schoolId: null };
-    return showFailure(request, failure, to);
+    return showFailure(request, { code: "CONNECTION_OFF", connectionId, schoolId: null }, to);
   }
   const isOthers = keepSharing(request, fieldOf(request, "shared") !== "") || "other" in req.query;
   const begun = await deps.upstream.begin({

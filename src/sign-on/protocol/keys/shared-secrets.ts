@@ -38,10 +38,10 @@ const wrongKeys =
   "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.";
 
 const secret = table("sharedSecret");
-const insertRoot = makeRun<{ name: string; encrypted: Buffer; createdAt: Date }>(({ name, encrypted, createdAt }) => {
-  const row = insert("sharedSecret", { name, encrypted, createdAt });
-  return sql`${row} ON CONFLICT DO NOTHING`;
-});
+const insertRoot = makeRun<{ name: string; encrypted: Buffer; createdAt: Date }>(
+  ({ name, encrypted, createdAt }) =>
+    sql`${insert("sharedSecret", { name, encrypted, createdAt })} ON CONFLICT DO NOTHING`,
+);
 const findRoot = makeFind<{ encrypted: Buffer }, { name: string }>()`
   SELECT ${secret.encrypted} AS encrypted FROM ${secret} WHERE ${secret.name} = ${"name"}`;
 

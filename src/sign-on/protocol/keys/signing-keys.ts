@@ -33,8 +33,7 @@ const findKeys = makeFind<KeyRow>()`
     FROM ${key} ORDER BY ${keyOrder}`;
 
 export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Promise<SigningKey[]> {
-  const rows = await findKeys(db, {});
-  return rows.map(({ encryptedPrivate, ...row }) => {
+  return (await findKeys(db, {})).map(({ encryptedPrivate, ...row }) => {
     const plain = unseal(keys, purposeOf(row.kid), encryptedPrivate);
     if (!plain)
       throw new DatabaseStartError(

@@ -50,10 +50,9 @@ export function makeSender({ allowPrivateAddresses }: { allowPrivateAddresses: b
   const sender = makeGuardedSender({ allowPrivateAddresses, timeoutMs });
   return {
     async send(uri, logoutToken) {
-      const body = new URLSearchParams({ logout_token: logoutToken }).toString();
       const { status } = await sender.post(new URL(uri), {
         headers: { "content-type": "application/x-www-form-urlencoded" },
-        body,
+        body: new URLSearchParams({ logout_token: logoutToken }).toString(),
       });
       if (status < 200 || status > 299) throw new Error(`the app answered ${status}`);
     },

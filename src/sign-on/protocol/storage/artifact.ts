@@ -135,8 +135,7 @@ const splitKeys = (keys: readonly Key[]): Kinds => ({
 });
 
 export async function findArtifacts(db: Queryable, keys: readonly Key[]): Promise<(FoundArtifact | null)[]> {
-  const rows = await findByKeys(db, splitKeys(keys));
-  return answerEach(keys, rows, (row) => row);
+  return answerEach(keys, await findByKeys(db, splitKeys(keys)), (row) => row);
 }
 
 export async function findArtifact(db: Queryable, key: Key): Promise<FoundArtifact | null> {
@@ -191,8 +190,7 @@ const storeReply = makeRun<Changed>((params) => {
 
 /** Stores the person's reply; false if the interaction has ended meanwhile. */
 export async function changeInteraction(db: Queryable, artifact: Artifact): Promise<boolean> {
-  const changed = { ...artifact, payload: JSON.stringify(artifact.payload) };
-  return (await storeReply(db, changed)) === 1;
+  return (await storeReply(db, { ...artifact, payload: JSON.stringify(artifact.payload) })) === 1;
 }
 
 export const deleteArtifact = makeRun<Key>("sign-on.deleteArtifact")`

@@ -71,10 +71,7 @@ export function makeCheckAccessToken({ db, clock }: { db: Db; clock: Clock }): C
     maxBatchSize: 100,
     batchScheduleFn: setImmediate,
   });
-  return async (bearer) => {
-    const row = shape.test(bearer) ? await loader.load(bearer) : undefined;
-    return classify(row, clock());
-  };
+  return async (bearer) => classify(shape.test(bearer) ? await loader.load(bearer) : undefined, clock());
 }
 
 async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise<(TokenRow | undefined)[]> {

@@ -107,8 +107,7 @@ const findInteractionRows = makeFind<InteractionRow, { idHashes: Buffer[] }>("si
     CROSS JOIN ${artifactOf(sql`'Interaction'`, sql`asked.id_hash`)} interaction`;
 
 export async function findInteractions(db: Queryable, idHashes: Buffer[]): Promise<(InteractionLookup | null)[]> {
-  const rows = await findInteractionRows(db, { idHashes });
-  return answerEach(idHashes, rows, ({ app, logo, ...row }) => ({
+  return answerEach(idHashes, await findInteractionRows(db, { idHashes }), ({ app, logo, ...row }) => ({
     ...row,
     app: app && readApp(app),
     logoPath: logo && logoPathOf(logo),
