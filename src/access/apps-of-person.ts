@@ -15,7 +15,6 @@ export type AppOfPerson = {
   scopes: ScopeName[];
   granted: AppAttribute[];
   maySignIn: boolean;
-  /** The schools that let the person sign in to the app. */
   signOnSchools: { id: SchoolId; name: string }[];
   isUser: boolean;
   /** The app sees them as a synced person, possibly soft-deleted. */
@@ -144,7 +143,6 @@ const [synced, signOn] = [table("syncedGroup", "synced"), table("grantSignOnGrou
 
 type AppOfGroup = { groupId: GroupId; clientId: ClientId; name: string };
 
-/** The apps whose grants name these groups. */
 export const listAppsOfGroups = makeFind<AppOfGroup, { groupIds: readonly GroupId[] }>()`
   SELECT named.group_id AS "groupId", ${app.clientId} AS "clientId", ${app.name} FROM (
     SELECT ${synced.groupId}, ${synced.clientId} FROM ${synced} WHERE ${synced.groupId} = ANY (${"groupIds"}::uuid[])

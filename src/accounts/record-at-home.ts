@@ -2,7 +2,6 @@ import type { PersonId } from "../directory/index.ts";
 import { recordAudit, type AuditLine } from "../events/index.ts";
 import type { RecordStore } from "../platform/database/db.ts";
 
-/** Records an action in the audit log of the person's home school. */
 export async function recordAtHome(db: RecordStore, line: AuditLine & { personId: PersonId }): Promise<void> {
   const person = await db.prisma.person.findUnique({
     where: { id: line.personId },

@@ -9,7 +9,6 @@ import { presentViewChanges, type ViewChange } from "./view-changes.ts";
 
 type Preconditions = { "If-Match"?: string; "If-None-Match"?: "*"; "Idempotency-Key"?: string };
 
-/** What a change needs of its request. */
 export type ChangeRequest = { headers: Preconditions; origin: Origin & { requestId: string }; keep: Keep };
 export type PreviewedRequest = ChangeRequest & { query: { "dry-run"?: boolean } };
 
@@ -20,7 +19,6 @@ type Changed<Found, Result> = { after: Found | null; result: Result; headers: Re
 type Steps<Unit, Found extends object | null, Result, Answer> = {
   /** Locks, and checks before the record is read for the first time. */
   touch?: (unit: Unit) => Promise<unknown>;
-  /** Reads the record; null if it does not exist. */
   record: (tx: Transaction) => Promise<Found>;
   work: (unit: Unit, before: Found) => Promise<Result>;
   /** Properties that are not part of the state of the record, such as counts. */

@@ -65,7 +65,6 @@ export type AdminDeps = {
   fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes" | "namesRead" | "ids">, requestId: string) => InnerFetch;
 };
 
-/** The caller with the roles that they hold at this moment. */
 export type AdminCaller = AccessToken & {
   /** As the audit log names them. */
   actorId: string;

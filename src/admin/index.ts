@@ -150,7 +150,6 @@ const pages = {
   ids: "shared",
 } as const;
 
-/** A caller who is no person of this service. */
 const nobody = { ...pages, personId: null, holder: null, reads: null };
 
 const callerWithLink = (setUp: SetUpCaller): AdminCaller => ({

@@ -29,7 +29,6 @@ export type Page = {
   ): Answer<Presented>;
   /** Returns the entries of this page from a complete list. */
   cut<Entry>(all: readonly Entry[]): Entry[];
-  /** Answers with what was found after `skip` entries. */
   answerAfterSkip<Entry, Presented>(entries: readonly Entry[], present: (entry: Entry) => Presented): Answer<Presented>;
   /** Answers from a whole list, which is in the order of its positions. */
   answerFrom<Entry, Presented = Entry>(

@@ -58,7 +58,6 @@ export type Permissions = {
   isPartner: boolean;
   /** The apps that a partner looks after; null for an operator, who looks after all. */
   ownApps: readonly string[] | null;
-  /** The roles that they may give: at a school, or for the whole service. */
   rolesToGive(schoolId: string | null): readonly StaffRoleName[];
   /** The roles that they may withdraw there. */
   rolesToEnd(schoolId: string | null): readonly StaffRoleName[];

@@ -63,7 +63,6 @@ export async function getDataRequest({ prisma }: RecordStore, id: DataRequestId,
 }
 
 type Listing = {
-  /** Null means all schools. */
   schoolIds: readonly SchoolId[] | null;
   personId?: PersonId | undefined;
   isOpen?: boolean | undefined;
@@ -88,7 +87,6 @@ export async function listDataRequests({ prisma }: RecordStore, { limit, now, by
   return requests.map((one) => presentRequest(one, now));
 }
 
-/** The open requests of these schools, and those of them that are overdue. */
 export async function countDataRequests(
   { prisma }: RecordStore,
   { schoolIds, now }: { schoolIds: readonly SchoolId[]; now: Date },

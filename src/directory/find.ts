@@ -134,7 +134,6 @@ export async function listGroups(
 
 const mostNamedGroups = 20;
 
-/** The groups of this name at all schools. */
 export const listGroupsCalled = ({ prisma }: RecordStore, { name }: { name: string }) =>
   prisma.group.findMany({
     where: { name: name.normalize("NFC") },
@@ -224,7 +223,6 @@ type PeopleFilter = {
   status?: PersonStatus | undefined;
   role?: PersonRole | undefined;
   hasLogin?: boolean | undefined;
-  /** Only people of this home school in this state. */
   signIn?: { state: SignInState; homeSchoolId: SchoolId } | undefined;
   /** Only people who were soft-deleted at this time or later. */
   leftSince?: Date | undefined;

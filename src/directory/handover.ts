@@ -201,7 +201,6 @@ export async function closeHandover(
   await close(tx, await lockOpen(tx, id, origin.at), { state }, origin);
 }
 
-/** Closes all open offers of a school and to it. */
 export async function closeHandovers(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<void> {
   const { at } = origin;
   const of = { OR: [{ fromSchoolId: schoolId }, { toSchoolId: schoolId }] };

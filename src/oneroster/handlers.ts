@@ -69,7 +69,6 @@ const folders: Record<Version, string> = {
   v1p2: "/ims/oneroster/rostering/v1p2",
 };
 
-/** Makes the handlers of a version. */
 export function makeHandlers({ version, baseUrl, clock }: Deps): OneRosterHandlers {
   const memory = makeListMemory();
   const base = baseUrl.replace(/\/$/, "") + folders[version];

@@ -39,7 +39,6 @@ export function listTexts<Body>(schema: string): { name: TextName<Body>; isRequi
 export type BodyProperty = {
   pointer: string;
   schema: PropertySchema;
-  /** The schema of the items of a list. */
   items?: PropertySchema;
   /** Whether a form must fill it in. */
   isRequired: boolean;

@@ -4,7 +4,6 @@ import type { RecordStore, Transaction } from "../platform/database/db.ts";
 import { makeRowLock } from "../platform/database/sql.ts";
 import { AppError } from "../platform/errors.ts";
 
-/** Keeps a person from the retention until a date. */
 export type RetentionExemption = { until: Date; reason: string };
 
 export const longestReason = 500;

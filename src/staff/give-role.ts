@@ -37,7 +37,6 @@ const usualSupportDays = 14;
 
 const isOperator = (giver: Giver): boolean => giver === null || giver.some(({ role }) => role === "OPERATOR");
 
-/** The schools for which the giver may give roles. */
 const reachOf = (giver: Giver) => joinReach((giver ?? []).filter((held) => givingForSchools.has(held.role)));
 
 function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly SchoolId[]): void {

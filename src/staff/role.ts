@@ -83,5 +83,4 @@ export const holdsRoleBeyondHome = (of: Of, now: Value): Sql => holds(of, now, r
 export const mayAlwaysUsePassword = (of: Of, now: Value): Sql =>
   holds(of, now, sql`(${held.role} = 'SCHOOL_ADMIN' OR ${reachesBeyond(of)})`);
 
-/** SQL condition: any role of staff. */
 export const holdsAnyRole = (of: Of, now: Value): Sql => holds(of, now, sql`true`);

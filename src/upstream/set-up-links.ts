@@ -117,7 +117,6 @@ export async function closeSetUpLinkIn(tx: Transaction, id: SetUpLinkId, origin:
   await recordAudit(tx, { ...origin, action: "set_up_link_closed", schoolId, detail });
 }
 
-/** Closes those of a connection that are open. */
 export async function closeSetUpLinksIn(tx: Transaction, connectionId: ConnectionId, origin: Origin): Promise<void> {
   const where = { connectionId, closedAt: null, expiresAt: { gt: origin.at } };
   const open = await tx.prisma.upstreamSetUpLink.findMany({ where, select: { id: true } });

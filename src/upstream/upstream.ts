@@ -56,7 +56,6 @@ export type Start = {
 
 export type Begun = { redirectTo: URL } | { failure: UpstreamFailure };
 
-/** What the browser brought back. */
 export type Back = {
   connectionId: ConnectionId;
   browser: string;

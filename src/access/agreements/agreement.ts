@@ -34,7 +34,6 @@ const parts = {
   subprocessors: { select: { name: true, country: true, purpose: true }, orderBy: { place: "asc" } },
 } satisfies Prisma.AgreementInclude;
 
-/** An agreement without its PDF. */
 const agreementQuery = { omit: { pdf: true }, include: parts } satisfies Prisma.AgreementFindManyArgs;
 
 const isAttribute = (item: string): item is AppAttribute => (appAttributes as readonly string[]).includes(item);
@@ -78,7 +77,6 @@ export async function findDraft({ prisma }: RecordStore, clientId: ClientId): Pr
   return draft && agreementFrom(draft);
 }
 
-/** The newest published version. */
 export async function currentAgreement({ prisma }: RecordStore, clientId: ClientId): Promise<Agreement | null> {
   const newest = await prisma.agreement.findFirst({
     ...agreementQuery,
@@ -149,7 +147,6 @@ export async function findReceipt({ prisma }: RecordStore, { schoolId, id }: { s
 
 const withAgreement = { agreement: agreementQuery } as const;
 
-/** The receipt in force for an app at a school. */
 export async function findInForce({ prisma }: RecordStore, { clientId, schoolId }: GrantKey) {
   const where = { clientId, schoolId, replacedAt: null, withdrawnAt: null };
   const receipt = await prisma.agreementAcceptance.findFirst({ where, include: ofVersion });

@@ -158,7 +158,6 @@ export type AppReads = {
   users: number;
   /** Users whom the app can only read one by one. */
   otherUsers: number;
-  /** The roles of all of them. */
   roles: PersonRole[];
 };
 

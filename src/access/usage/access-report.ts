@@ -82,7 +82,6 @@ const write = makeRun<Params>(
   "access.writeAccessReport",
 );
 
-/** Different reports of a person in a month. */
 const mostReports = 100;
 
 /**

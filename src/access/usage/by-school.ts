@@ -53,8 +53,6 @@ export function makeListBySchool<Counts extends object, Params extends object>(
     list(db, { ...filter, ...after } as unknown as Query & Partial<SchoolPosition>);
 }
 
-/** SQL: the first moment of the month of a time, in UTC. */
 export const monthOf = (at: Value): Sql => sql`date_trunc('month', ${at}::timestamptz, 'UTC')`;
 
-/** SQL: the first day of the month of a time, in UTC. */
 export const firstDayOf = (at: Value): Sql => sql`(${monthOf(at)} AT TIME ZONE 'UTC')::date`;

@@ -75,7 +75,6 @@ export async function endClassListIn(tx: Transaction, { groupId, schoolId }: Cla
 /** `isReady`: they have a card, and pictures that are not locked. Whoever does not is not told why. */
 export type ListedPupil = { personId: PersonId; first: string; last: string; isReady: boolean };
 
-/** A list that is open in this lesson. */
 export type OpenClassList = ClassOf & { id: string; className: string; endsAt: Date; pupils: ListedPupil[] };
 type OpenRow = OpenClassList & { settings: CardSettingsRow | null };
 
@@ -139,7 +138,6 @@ export type ListOfPupil = { groupId: GroupId; className: string; until: string |
 
 const cards = table("cardSettings", "cards");
 
-/** SQL value: the `ListOfPupil[]` of a person. */
 export const classListsOf = (personId: Sql, now: Value): Sql => sql`(
   SELECT coalesce(json_agg(one ORDER BY one."className"), '[]') FROM (
     SELECT ${fields<ListOfPupil>({

@@ -84,7 +84,6 @@ const selectFound = (of: Sql, { now, taken }: { now: Value; taken: Sql }): Sql =
     LEFT JOIN ${person} ON ${person.id} = ${card.personId}
     LEFT JOIN ${credential} ON ${credential.personId} = ${card.personId}`;
 
-/** Makes a function that takes from the buckets and finds the card of `condition`. */
 const makeFind = <Params extends object>(name: string, condition: (params: Parameters<Params>) => Sql) =>
   makeFindWithBuckets<FoundRow, Params & { now: Date }>((params, count) => {
     const { steps, count: taken } = takeSteps(params, count);

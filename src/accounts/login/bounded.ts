@@ -23,7 +23,6 @@ export function makeBounded(limit: { atOnce: number; waiting: number }): Bounded
 
 type BoundedByKey = <T>(key: string, work: () => Promise<T>) => Promise<T | "full">;
 
-/** Like `makeBounded`, with a limit for each key. */
 export function makeBoundedByKey(limit: { atOnce: number; waiting: number }): BoundedByKey {
   const byKey = new Map<string, { bounded: Bounded; users: number }>();
   return async (key, work) => {

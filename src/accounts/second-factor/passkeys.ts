@@ -16,7 +16,6 @@ const loadLibrary = () => import("@simplewebauthn/server");
 
 export type Deps = { db: PrismaDb; clock: Clock; secrets: { secondFactor: Buffer }; issuerUrl: string };
 
-/** A person, and the browser that the challenge is bound to. */
 export type BoundPerson = { personId: PersonId; browser: string };
 type Ceremony = "add" | "prove";
 

@@ -38,7 +38,6 @@ export function transliterate(name: string): string {
 /** Leaves room for a number of six digits in a user name of 64 characters. */
 const longestBase = 58;
 
-/** The first of several first names. */
 const firstWord = (names: string): string =>
   names
     .trim()

@@ -14,7 +14,6 @@ export type Print = { job: Omit<PrintJob, "logo">; logo: Uint8Array | null; now:
 export default ({ job, logo, now }: Print): Promise<Buffer> =>
   drawCards({ ...job, logo: logo && makePrintable(logo) }, now);
 
-/** Draws login cards as a PDF dated `now`. */
 export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
   const t = cardTexts(job.language);
   const document = new PDFDocument({

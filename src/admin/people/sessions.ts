@@ -15,7 +15,6 @@ export const presentSession = (session: PersonSession) => present("PersonSession
 export const presentConsent = (consent: ConsentOfPerson) =>
   present("PersonConsent", { ...consent, scopes: consent.scopes as Schemas["AppScope"][] });
 
-/** `chosen`: the school that they chose for each app. */
 type OfPerson = { consents: readonly ConsentOfPerson[]; chosen: ReadonlyMap<string, string>; isGuest: boolean };
 
 /** Omits schools that the caller does not reach and their groups; of guests, sign-ins too. */

@@ -52,7 +52,6 @@ const usesOwnPassword = ({ login, usesPassword }: SignInFacts): boolean => login
 const letsIn = ({ isInClasses, isConfirmed }: SignInFacts["schoolLogins"][number]): boolean =>
   isInClasses && isConfirmed;
 
-/** Whether the person can sign in without a card. */
 const needsNoCard = (facts: SignInFacts): boolean => facts.schoolLogins.some(letsIn) || usesOwnPassword(facts);
 
 /** Whether the person has only logins of the school's own, and none of them works at this moment. */

@@ -25,7 +25,6 @@ export const listUpstreamLinks: AdminHandler<"listUpstreamLinks"> = async (deps,
   );
 };
 
-/** A person has at most a few. */
 const mostOfPerson = 100;
 
 export const listUpstreamLinksOfPerson: AdminHandler<"listUpstreamLinksOfPerson"> = async (deps, request) => {

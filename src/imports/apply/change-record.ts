@@ -26,7 +26,6 @@ export const imageOfPerson = (schools: Part): Sql => sql`jsonb_build_object(
   'source_id', ${p.sourceSystemIdentifier}, 'groups', ${memberships(p, schools)},
   'schools', jsonb_build_object('home', ${p.homeSchoolId}, 'at', ${affiliations(p, schools)}))`;
 
-/** SQL: what imports change of group `g`. */
 export const imageOfGroup = sql`jsonb_build_object('name', ${g.name}, 'sort_key', ${g.sortKey}, 'type', ${g.type},
   'status', ${g.status}, 'source_id', ${g.sourceSystemIdentifier})`;
 

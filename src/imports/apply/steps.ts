@@ -31,7 +31,6 @@ type Values = {
 type Write = Statement<Values>;
 
 const exemption = table("retentionExemption", "exemption");
-/** SQL: the person who leaves is kept for a time. */
 const isKept = ({ now, keepsLeavers }: { now: Part; keepsLeavers: Part }) => sql`(${keepsLeavers} OR EXISTS (
   SELECT FROM ${exemption} WHERE ${exemption.personId} = ${p.id} AND ${exemption.until} > ${now}))`;
 

@@ -26,7 +26,6 @@ const c = table("groupCarryOver", "c");
 type OfSchool = Pick<SchoolPart, "importId" | "schoolId">;
 type Speaking = OfSchool & Pick<SchoolPart, "speaksOf">;
 
-/** SQL: the files speak of groups of this type. */
 const isSpokenOf = (speaksOf: Part) => sql`${g.type}::text = ANY (${speaksOf}::text[])`;
 
 // A group may be carried over to a new id once per school year.

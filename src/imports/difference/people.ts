@@ -125,7 +125,6 @@ async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
 
 export const ofDirectory = { id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, ...namesOf(p) };
 
-/** SQL: the files list people of this role. */
 export const isListed = (person: Pick<typeof p, "role">, role: Part): Sql =>
   sql`(${role}::text IS NULL OR ${person.role}::text = ${role})`;
 

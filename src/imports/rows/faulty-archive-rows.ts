@@ -118,6 +118,5 @@ export async function setArchiveRowsAside(tx: Queryable, importId: string): Prom
   return dependent;
 }
 
-/** SQL: the number of staged rows. */
 export const countArchiveRows = (importId: Part) => sql`(
   SELECT count(DISTINCT (s.file, s.line))::int FROM ${staged(importId)})`;

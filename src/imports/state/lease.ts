@@ -88,7 +88,6 @@ async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<bool
   return (await run(tx, endExpired, { importId })) !== all.length;
 }
 
-// Imports that are being applied or undone.
 const beingChanged = [...importTransitions.apply.from, ...importTransitions.undo.from];
 const prolong = statement<Lease>()`
   ${update("import", "i", { leaseUntil: until })}

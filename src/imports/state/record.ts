@@ -195,7 +195,6 @@ type StatusRow = Pick<ImportStatus, "id" | "state" | "namedSchoolIds"> & {
 type StatusFilter = Omit<ImportFilter, "among"> & { id?: ImportId | undefined };
 type StatusQuery = StatusFilter & { isAll: boolean; reached: readonly SchoolId[]; actorId: string };
 
-/** SQL: the imports of a list. */
 const listed = ({ id, schoolIds, state, isWaiting, isAll, reached, actorId, after }: Parameters<StatusQuery>) => sql`
   ${i} WHERE (${id}::uuid IS NULL OR ${i.id} = ${id}) AND (${after}::uuid IS NULL OR ${i.id} < ${after})
     AND (${schoolIds}::uuid[] IS NULL OR ${i.namedSchoolIds} && ${schoolIds})

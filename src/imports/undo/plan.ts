@@ -45,7 +45,6 @@ const createTable = `${render(sql`DROP TABLE IF EXISTS ${undoSubject.as()}`).tex
 
 export type UndoPart = Pick<SchoolPart, "importId" | "schoolId" | "schools">;
 
-/** SQL: the row is undone. */
 export const isUndone = (subject: typeof u): Sql => sql`(${subject.reasons} = '{}')`;
 
 /** SQL: what differs between two images, as the names of reasons. */
@@ -134,7 +133,6 @@ type UndoStep = "RESTORED" | "REMOVED" | "CHANGED";
 
 const [isOver, wasActive] = [sql`${u.now} ->> 'status' <> 'ACTIVE'`, sql`${u.before} ->> 'status' = 'ACTIVE'`];
 
-/** SQL: what undoing does to a subject. */
 const step = sql`CASE WHEN ${isOver} AND ${wasActive} THEN 'RESTORED'
   WHEN NOT (${isOver}) AND ${wasActive} IS NOT TRUE THEN 'REMOVED' ELSE 'CHANGED' END`;
 

@@ -7,7 +7,6 @@ import type { Condition, Filter, Operator } from "./parse.ts";
 
 type Fields = Readonly<Record<string, FieldValue>>;
 
-/** `values` are the parameters of `condition`. */
 type Compiled = { condition: Sql; values: Record<string, string> };
 
 const comparisons: Record<Exclude<Operator, "~">, Sql> = {

@@ -27,7 +27,6 @@ const g = table("group", "g");
 const m = table("membership", "m");
 const synced = table("syncedGroup", "y");
 
-/** A group and the app's id of a person. */
 const enrollmentId = (personId: Sql): Sql => sql`(${g.id}::text || '_' || ${personId})`;
 const role = memberRole(m, p);
 

@@ -220,7 +220,6 @@ export async function checkLimit({ lock, count, most, full }: Limit): Promise<vo
   if ((await count()) >= most) throw full();
 }
 
-/** The argument of `query` for a statement. */
 export const toQuery = <Params extends object>({ text, name, values }: Statement<Params>, params: Params) => ({
   text,
   values: values(params),

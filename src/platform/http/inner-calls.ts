@@ -85,7 +85,6 @@ function makeRequest(socket: Duplex, { method, url, headers = {}, body }: InnerR
   return req;
 }
 
-/** A response that collects its body. */
 function makeResponse(
   req: IncomingMessage,
   { body, signal, isFile = false }: InnerRequest,

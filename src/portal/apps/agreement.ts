@@ -92,7 +92,6 @@ export async function changeAgreement(request: PageRequest): Promise<PageView | 
 export const loadAgreement = async (request: PageRequest): Promise<Download> =>
   loadDocument(request, (await request.call("getSchoolAgreement")).current ?? null);
 
-/** The document of a version: its PDF, or its text. */
 export async function loadDocument(
   { call, t }: PageRequest,
   version: Pick<AdminSchemas["Agreement"], "id" | "text" | "version"> | null,

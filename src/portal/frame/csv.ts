@@ -17,7 +17,6 @@ type CsvFile = {
   readPage: (cursor: string | null) => Promise<CsvPage>;
 };
 
-/** Streams a list as a CSV file, page by page. */
 export async function handCsv(request: PageRequest, { name, columns, readPage }: CsvFile): Promise<Download> {
   const inTurn = startExport(askedBy(request));
   const read = (cursor: string | null) => inTurn(() => readPage(cursor));

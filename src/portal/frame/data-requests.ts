@@ -51,7 +51,6 @@ export const viewDataRequest = (request: DataRequest, page: PageRequest) => ({
   mayExtend: request.state === "OPEN" && request.extension === "NONE" && (request.daysLeft ?? 0) >= 0,
 });
 
-/** Reads the forms of the partial `data-request`. */
 export const readDataRequest = ({ field }: PageRequest): AdminSchemas["DataRequestUpdate"] => {
   const [extension, outcome] = [field("extension"), field("outcome")];
   return (extension === "" ? { outcome } : { extension }) as AdminSchemas["DataRequestUpdate"];

@@ -23,7 +23,6 @@ type FieldOptions = {
   choices?: string | readonly Choice[];
   nameOf?: (value: string | number) => string;
   none?: string;
-  /** The rows of a text of several lines. */
   rows?: number;
   type?: "password" | "file" | "time";
   /** Each line of the text is an item of a list. */

@@ -161,7 +161,6 @@ export function renderSessionEnded(
 const fieldsOf = ({ secret: _, ...typed }: Typed): { name: string; value: string }[] =>
   Object.entries(typed).flatMap(([name, values]) => values.map((value) => ({ name, value })));
 
-/** Describes a refusal by its code, or else by its status. */
 function describe({ code, status, requestId, message }: Refused, t: Translate): Record<string, string> {
   const known = [`problems.${code}`, `problems.status_${status}`, "problems.other"];
   return { message: firstText(t, known), answered: message, requestId };

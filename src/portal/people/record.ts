@@ -18,7 +18,6 @@ export const stateOf = ({ status, blockedAt }: Pick<Person, "status" | "blockedA
   return blockedAt === null ? "active" : "blocked";
 };
 
-/** The names of the person's groups that are among these classes. */
 export const classesOf = ({ groups }: Person, classIds: ReadonlySet<string>): string =>
   groups
     .filter(({ id }) => classIds.has(id))

@@ -36,7 +36,6 @@ const columns = [
   ...(["recipients", "kept", "agreement", "access", "retention", "measures"] as const),
 ];
 
-/** An activity in the reader's language. */
 function writeActivity(activity: AdminSchemas["ProcessingActivity"], request: PageRequest) {
   const { t, locale, times } = request;
   const { kind, grant, reads, agreement } = activity;

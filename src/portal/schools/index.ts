@@ -53,7 +53,6 @@ async function showNew(request: PageRequest) {
   const { t, locale } = request;
   const named = Object.keys(schoolTexts.de.state).map((id) => ({ id, name: t(`frame.state.${id}`) }));
   const sorted = named.sort((a, b) => a.name.localeCompare(b.name, locale));
-  // The schooling level is a list.
   const textFields = listTextFields().filter(({ name }) => name !== "schoolingLevel");
   return makePage("new", t("schools.add"), { textFields, levels: nameSchoolingLevels(request), states: sorted });
 }

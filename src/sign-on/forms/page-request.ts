@@ -10,7 +10,6 @@ import type { PersonId } from "../../directory/index.ts";
 import { type SecondMethod, withSecondFactor } from "../../accounts/index.ts";
 import { raiseSession } from "../protocol/storage/artifact.ts";
 
-/** A request to a page of sign-on, with what its handler needs. */
 export type PageRequest = { deps: InteractionDeps; req: Request; res: Response };
 
 export const onPage =

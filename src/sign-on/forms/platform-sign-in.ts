@@ -107,7 +107,6 @@ export type Pending = {
   upstreamSessionId?: string | undefined;
   passkeyOffer?: PasskeyOffer | null | undefined;
 };
-/** A person who has just proved a second factor with this browser. */
 type Confirmed = { personId: PersonId; browser: string };
 
 export const pendingCookie = makeSealedCookie<Pending>("_sign_in_pending", {

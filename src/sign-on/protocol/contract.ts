@@ -38,7 +38,6 @@ export const enums: EnumsAgree<
   }
 > = true;
 
-/** Claims that the library writes. */
 type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "acr" | "amr" | "sid" | "auth_time" | "iat" | "exp";
 /** Claims about the person, which userinfo has too. */
 export type PersonClaims = Except<Schemas["Userinfo"], "sub">;

@@ -81,7 +81,6 @@ function describeOne(name: string, sent: unknown, { show, check, ifMissing = nul
   return { name, value, length: value === null ? sent.length : null, problem: check?.(sent) ?? null };
 }
 
-/** Describes the `wanted` parameters, and all other parameters that were sent. */
 function describe(sent: SentParameters, wanted: Wanted, others: Wanted): SentParameter[] {
   const known = { ...wanted, ...others };
   const unknown = Object.keys(sent).filter((name) => !Object.hasOwn(known, name) && plainName.test(name));

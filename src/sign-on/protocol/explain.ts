@@ -37,10 +37,8 @@ export type SignInFacts = {
     hasPassword: boolean;
     mustChange: boolean;
   } | null;
-  /** Whether the home school uses passwords. */
   usesPassword: boolean;
   schoolLogins: SchoolLogin[];
-  /** Wrong passwords of the last 24 hours. */
   wrongPasswords: WrongPasswords;
   waits: Waits;
   /** At the home school; null for a person who has had none. */

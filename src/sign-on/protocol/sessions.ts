@@ -150,7 +150,6 @@ export async function withdrawConsentIn(
   await recordAtHome(tx, { ...origin, action: "consent_withdrawn", personId, clientId });
 }
 
-/** The school that the person chose for each app. */
 export async function listChosenSchools({ prisma }: RecordStore, personId: PersonId): Promise<Map<string, string>> {
   const choices = await prisma.schoolChoice.findMany({
     where: { personId },

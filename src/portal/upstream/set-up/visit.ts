@@ -156,7 +156,6 @@ export async function showOpening(visit: Visit): Promise<Answer> {
   return { title: visit.t("setUp.opening.title"), view: "set-up-opening", model: {} };
 }
 
-/** Opens the link for this browser alone. */
 export async function openLink(visit: Visit): Promise<Answer> {
   const { deps, browser, res } = visit;
   const token = readToken(visit);

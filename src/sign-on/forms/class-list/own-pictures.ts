@@ -33,7 +33,6 @@ const provedCookie = makeSealedCookie<{ sessionUid: string }>("_pictures", {
 
 type Owner = { personId: PersonId; schoolId: SchoolId; sessionUid: string; mayChoose: boolean };
 
-/** Serves the page on which pupils change their own pictures. */
 export function makeOwnPicturesRouter(deps: InteractionDeps): Router {
   const router = Router();
   router.get(path, onPage(deps, ofOwner(showOwn)));

@@ -197,7 +197,6 @@ function auditLogout({ clock }: ProviderDeps, ctx: KoaContextWithOIDC): void {
   work.logout = { at: clock(), personId, clientId, requestId: requestIdOf(ctx) };
 }
 
-/** The upstream session that the session of this request is based on. */
 export function findUpstreamSession(): string | null {
   const { session, standings } = getRequest();
   return (session?.personId && standings.get(session.personId)?.upstreamSessionId) || null;
