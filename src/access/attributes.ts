@@ -104,9 +104,7 @@ export const namesReadBy = (reader: Columns<"attributes" | "clientId">): Sql => 
   CASE WHEN NOT ${isGranted(reader, "PERSON_NAME")} THEN 'none'
     WHEN ${isWithheldAnywhere(reader.clientId, "PERSON_NAME")} THEN 'some' ELSE 'all' END`;
 
-/**
- * Lists of people are ordered by name as far as the app may read names, otherwise by id; the ids are those of the app.
- */
+/** Lists of people are ordered by name as far as the app may read names, otherwise by the app's ids. */
 export type PeopleOrder = { by: NamesRead; ids: IdKind };
 
 export const peopleOrderOf = ({ namesRead, ids }: AccessToken): PeopleOrder => ({ by: namesRead, ids });

@@ -139,10 +139,7 @@ const takeUnannounced = (people: Sql): Sql => sql`
     AND ${pair.isUnannounced}
   RETURNING of.client_id, of.subject_id`;
 
-/**
- * The id of the subject of an event, as the app knows it now; null if that is a person whose id from before a move
- * is no longer stored.
- */
+/** The app's present id of the subject of an event; null if it is a person's from before a move, no longer stored. */
 export function subjectNow(event: Columns<"clientId" | "type" | "subjectId" | "appSubjectId" | "nextSubjectId">): Sql {
   const { clientId, type, subjectId, appSubjectId, nextSubjectId } = event;
   const own = pairOf(sectorOf(clientId), subjectId, subjectId);

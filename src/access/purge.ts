@@ -7,10 +7,7 @@ import { askingApps } from "./erasures.ts";
 
 type Deps = { db: PrismaDb; clock: Clock; forget: ForgetPerson; batchSize?: number };
 
-/**
- * Deletes people whose restore window is over, one change each so that others wait briefly; failures are collected in
- * an AggregateError and retried.
- */
+/** Deletes people whose restore window is over, one change each; failures are collected and retried. */
 export function makePurgeJob({ db, clock, forget, batchSize = 100 }: Deps): WorkerJob {
   return {
     name: "directory.purgePeople",

@@ -19,10 +19,7 @@ const v_card = table("loginCard", "v_card");
 const v_settings = table("cardSettings", "v_settings");
 const v_upstream = table("upstreamSession", "v_upstream");
 
-/**
- * SQL condition for every statement that finds artifacts: neither the sign-in nor its card or upstream session has
- * ended.
- */
+/** SQL condition for every search of artifacts: neither the sign-in nor its card or upstream session has ended. */
 export const isCurrent = ({
   personId,
   generation,
@@ -87,10 +84,7 @@ const deleteVoid = makeFindOne<Deleted, Omit<Deletion, "keptUid">>(
   "sign-on.deleteVoidArtifacts",
 );
 
-/**
- * Ends all sign-ins of a person except the session `keptUid`, forgets known devices and notifies the apps. What other
- * requests still write has the earlier generation and is void.
- */
+/** Ends all sign-ins but the session `keptUid`, forgets known devices and notifies the apps; later writes are void. */
 export async function endSignIns(
   tx: Queryable,
   { personId, at, keptUid = null }: { personId: PersonId; at: Date; keptUid?: string | null },

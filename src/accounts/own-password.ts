@@ -54,15 +54,10 @@ function findPasswordFault(
   return findGuessable(password, names) ?? (password === repeated ? null : "differs");
 }
 
-/**
- * `isUsed`: the home school uses it. `helpText` is what the school says to those who may not change their password.
- */
+/** `isUsed`: the home school uses passwords. `helpText`: for people who may not change theirs. */
 export type OwnPassword = { isAllowed: boolean; isUsed: boolean; username: string; helpText: string | null };
 
-/**
- * Nobody may whose password the home school does not use. Otherwise staff may always, pupils from a grade that the
- * school chose; null for a person without a password.
- */
+/** Staff always may, pupils from a grade, nobody if the home school uses no passwords. Null without a password. */
 export async function findOwnPassword(db: PrismaDb, personId: PersonId, now: Date): Promise<OwnPassword | null> {
   const credential = await db.prisma.credential.findUnique({
     where: { personId, passwordHash: { not: null } },

@@ -83,10 +83,7 @@ type SecretsOfPeople = {
   groupIds?: readonly string[] | null | undefined;
 };
 
-/**
- * Sets passwords and cards of people who have user names and whom the caller has locked. What they replace ends, with
- * its sign-ins.
- */
+/** Sets passwords and cards of locked people who have user names. What they replace ends, with its sign-ins. */
 export async function setSecretsIn(
   tx: Transaction,
   { schoolId, people, mustChange, groupIds }: SecretsOfPeople,

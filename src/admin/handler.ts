@@ -151,10 +151,7 @@ type Within<T> = T extends string
       : T;
 type Whole<T> = { [Key in keyof Every<T>]: Within<Every<T>[Key]> };
 
-/**
- * Builds a record of the contract and the records in it: the properties that the contract names, without undefined
- * values, and with times as ISO 8601 in UTC.
- */
+/** Builds a record of the contract: the properties that it names, without undefined values, times as ISO 8601 UTC. */
 export const present = <Name extends keyof Schemas>(name: Name, record: Whole<NonNullable<Schemas[Name]>>) =>
   presentAs(name, record) as NonNullable<Schemas[Name]>;
 

@@ -42,10 +42,7 @@ export async function findGrades(
 
 const mostNamed = 10;
 
-/**
- * What the audit log keeps of an act on many people of a school: how many, and their groups, unless these are too many
- * to name. Without `groupIds`, the groups are their classes.
- */
+/** What the audit log keeps of an act on many people: how many, and their groups or classes if these are few. */
 export async function describeAct(
   { prisma }: RecordStore,
   { schoolId, people, groupIds: named }: Act,

@@ -31,9 +31,7 @@ export async function createGroup(change: Change, group: NewGroup): Promise<Grou
   return id;
 }
 
-/**
- * Returns false, and writes nothing, if the group has this name. Errors: invalid text_*; conflict group_wrong_status.
- */
+/** Returns false if the group has this name already. Errors: invalid text_*; conflict group_wrong_status. */
 export async function renameGroup(change: Change, { groupId, name: newName }: { groupId: GroupId; name: string }) {
   const { tx, now } = change;
   const name = checkText("name", newName);

@@ -55,10 +55,7 @@ function rowOf(
 
 type NewMember = Omit<NewPerson, "schools"> & { groups: readonly GroupId[] };
 
-/**
- * Uses a fixed number of statements and one audit line. Returns ids in the order of `people`. Errors: as
- * `createPerson`.
- */
+/** Uses a fixed number of statements and one audit line; ids in the order of `people`. Errors: as `createPerson`. */
 export async function createPeople(
   change: Change,
   { schoolId, people }: { schoolId: SchoolId; people: readonly NewMember[] },

@@ -68,10 +68,7 @@ const checks: Readonly<Record<string, (field: string, text: string) => string>> 
   schoolingLevel: (field, text) => checkShape(field, text, { shape: /^[A-Z][A-Z0-9_]*$/, like: "GYMNASIUM" }),
 };
 
-/**
- * Checks each text of a record by the rule of its column; an absent one becomes null. A column that is not a text does
- * not compile.
- */
+/** Checks each text of a record by the rule of its column; absent ones become null. Only text columns compile. */
 export function checkTexts<Texts extends { [Column in keyof Texts]?: string | null | undefined }>(texts: Texts) {
   const checked = Object.entries<string | null | undefined>(texts).map(([name, text]) => [
     name,

@@ -16,10 +16,7 @@ const inOrder = sql`ORDER BY rank, client_id, coalesce(app_subject_id, subject_i
 const eventId = (now: Value): Sql =>
   sql`CASE WHEN app_subject_id IS NULL THEN ${newId(now)} ELSE gen_random_uuid() END`;
 
-/**
- * Wakes listeners and returns one row. `events` selects, after `ctes`, the columns of `emitted` and rank, the order in
- * the change.
- */
+/** Wakes listeners and returns one row. `events` selects, after `ctes`, the columns of `emitted` and rank. */
 export const appendAppEvents = ({ ctes, events }: { ctes: Sql; events: Sql }, now: Value, traceparent: Value) => sql`
   WITH ${ctes}, emitted AS (${events}),
   written AS (

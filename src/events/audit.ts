@@ -162,10 +162,7 @@ const makeList = ([order, isBehind]: [order: Sql, isBehind: Sql]) =>
 const listOldest = makeList([sql`ASC`, sql`>`]);
 const listNewest = makeList([sql`DESC`, sql`<`]);
 
-/**
- * What limits the list to what the caller reaches; nothing if the filter is within it. One school or app becomes an
- * equality, so that its index gives the lines in order.
- */
+/** Limits the list to the caller's reach. One school or app becomes an equality, so that its index has the order. */
 function reachedBy({ schoolIds, clientIds }: NonNullable<AuditFilter["among"]>, filter: Partial<Query>): Reached {
   if (schoolIds.includes(filter.schoolId ?? "") || clientIds.includes(filter.clientId ?? "")) return {};
   if (clientIds.length === 0)

@@ -28,10 +28,7 @@ export function fillPlatform(text: string, platform: string): string {
   return text.replaceAll("<platform>", () => platform);
 }
 
-/**
- * Fills in the operator's addresses in YAML, JSON or Markdown: `serverUrl` serves these operations, `issuerUrl` the
- * sign-on and the documents.
- */
+/** Fills in the operator's addresses: `serverUrl` serves these operations, `issuerUrl` the sign-on and documents. */
 export function fillAddresses(text: string, { serverUrl, issuerUrl }: { serverUrl: string; issuerUrl: string }) {
   return text
     .replaceAll(`- url: ${writtenAddress}\n`, () => `- url: ${serverUrl}\n`)

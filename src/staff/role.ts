@@ -73,10 +73,7 @@ const reachesBeyond = ({ homeSchoolId }: Of): Sql => sql`(
   ${held.role} IN ('OPERATOR', 'DISTRICT', 'PARTNER', 'SUPPORT') OR EXISTS (SELECT FROM ${heldAt}
     WHERE ${heldAt.roleId} = ${held.id} AND ${heldAt.schoolId} IS DISTINCT FROM ${homeSchoolId}))`;
 
-/**
- * SQL condition: a role that reaches beyond the home school, so that no login of that school opens it: its admins
- * choose the provider, and would come into other schools as a colleague.
- */
+/** SQL condition: the person has a role beyond the home school, which the login of that school must not open. */
 export const holdsRoleBeyondHome = (of: Of, now: Value): Sql => holds(of, now, reachesBeyond(of));
 
 /** SQL condition: school admins, who repair the school's own login, and staff whom that login does not let in. */

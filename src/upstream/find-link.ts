@@ -47,10 +47,7 @@ const findLinked = makeFind<LinkedFacts, FactsParameters & LinkKey>(
   "upstream.findLinked",
 );
 
-/**
- * Finds whom an account signs in: the person that it is linked to, otherwise the only person whom the rule names. An
- * absent claim names nobody.
- */
+/** Finds the person linked to an account, otherwise the only one whom the rule names; nobody without the claim. */
 export async function findPersonOf(
   db: Queryable,
   { connection, account, now }: { connection: MatchingRule; account: Account; now: Date },

@@ -14,10 +14,7 @@ const mostBytes = { GET: 1024 * 1024, POST: 256 * 1024 };
 /** Parsing this many takes 30 ms. */
 export const mostValues = 100_000;
 
-/**
- * Calls to one provider at a time in this process; others wait a moment and are refused then, so that a provider that
- * hangs takes nothing from those of other schools.
- */
+/** One call to a provider at a time; others wait briefly and are refused, so a hanging provider blocks no other. */
 export const makeCallGate = (): Gate =>
   makeGate({ places: Infinity, placesPerClient: 16, open: Infinity, openPerClient: Infinity, waitMs: 1500 }, () =>
     makeUnavailable("the provider has too many calls to answer"),
@@ -34,10 +31,7 @@ let lastTurn: Promise<unknown> = Promise.resolve();
 /** Answers that arrive together are each parsed in a turn of the event loop of their own. */
 const nextTurn = (): Promise<unknown> => (lastTurn = lastTurn.then(() => setImmediate()));
 
-/**
- * `fetch` for openid-client: through the guarded sender, in the turn of the connection. Errors: UPSTREAM_DOWN;
- * INVALID_RESPONSE for an answer that is too large to parse.
- */
+/** `fetch` for openid-client, in the connection's turn. Errors: UPSTREAM_DOWN; INVALID_RESPONSE for a large answer. */
 export function makeGuardedFetch(
   { sender, gate }: { sender: GuardedSender; gate: Gate },
   connectionId: ConnectionId,

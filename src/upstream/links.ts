@@ -48,10 +48,7 @@ export async function listLinks(
   }));
 }
 
-/**
- * Links a refused account to a person of the school. Errors: not_found for a refusal or person that is not there;
- * conflict upstream_link_exists.
- */
+/** Links a refused account to a person of the school. Errors: not_found; conflict upstream_link_exists. */
 export async function linkByHandIn(
   tx: Transaction,
   { refusalId, personId }: { refusalId: RefusalId; personId: PersonId },

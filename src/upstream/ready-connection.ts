@@ -74,10 +74,7 @@ export async function reEncryptUpstreamSecrets(tx: Queryable, keys: EncryptionKe
   return rows.length;
 }
 
-/**
- * Removes what only lost encryption keys decrypt; returns the number of connections whose secret is typed in again
- * before they can be switched on.
- */
+/** Removes what only lost keys decrypt; returns how many connections need their secret again to be switched on. */
 export async function forgetLostUpstreamSecrets({ prisma }: RecordStore): Promise<number> {
   await prisma.upstreamRefusal.deleteMany();
   await prisma.upstreamRecentSignIn.deleteMany();

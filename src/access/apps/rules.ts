@@ -13,10 +13,7 @@ const loopbackHosts = new Set(["127.0.0.1", "[::1]", "localhost"]);
 const refuse = (property: string | undefined, message: string): AppError =>
   new AppError("invalid", "uri_refused", message, undefined, { property });
 
-/**
- * `property` is where it is in the registration. Errors: invalid uri_refused.
- * Source: RFC 9700 section 4.1, RFC 8252 section 7.1.
- */
+/** `property` is the place in the registration. Errors: invalid uri_refused. Source: RFC 9700, 4.1; RFC 8252, 7.1. */
 export function checkUri(property: string, uri: string, rules: UriRules): void {
   const reason = findFault(uri, rules);
   if (reason) throw refuse(property, `An address was refused: it ${reason}.`);

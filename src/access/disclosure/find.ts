@@ -105,10 +105,7 @@ const listReadings = makeFind<ByClient<Unread>, { personId: PersonId; clientIds:
 type Unread = Omit<ReadingPeriod, keyof Ways> & { [Way in keyof Ways]: boolean | null };
 type Ways = Pick<ReadingPeriod, "isUser" | "isPerson" | "seesSchool">;
 
-/**
- * In the order of their ends, because clocks of processes differ: of an app that was not deleted, the last one is in
- * force, even if it begins before others.
- */
+/** Ordered by their ends, because clocks of processes differ: the last one of an existing app is in force. */
 const listRegistrations = makeFind<ByClient<Registered>, { clientIds: readonly ClientId[] }>(
   "access.findRegistrations",
 )`

@@ -17,10 +17,7 @@ const listWriters = makeFind<{ id: string }>("access.listIdWriters")`
 
 const pauseMs = 100;
 
-/**
- * Waits for the transactions that make ids now. They may not see yet what was committed before this call; those that
- * begin to make ids later do.
- */
+/** Waits for the transactions that make ids now, because they may not see what was committed before this call. */
 export async function waitForWriters({ pool }: Db, { renew, signal }: Held): Promise<void> {
   const list = async () => (await listWriters(pool, {})).map(({ id }) => id);
   for (let before = await list(); before.length > 0;) {

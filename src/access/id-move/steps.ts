@@ -220,10 +220,7 @@ const leaveSector = makeRun<{ clientId: string; sector: string; now: Date }>()`
   WHERE ${app.clientId} = ${"clientId"} AND ${app.subjectType} = 'SHARED' AND ${app.sector} = ${"sector"}
     AND NOT EXISTS (SELECT FROM ${pair} WHERE ${pair.sector} = ${"sector"} AND ${pair.id} <> ${pair.recordId})`;
 
-/**
- * Deletes the new ids of a move that was called off with what announced them in the feed, and the old ids if they are
- * the shared ones.
- */
+/** Deletes the new ids and announcements of a move that was called off, and the old ids if they are the shared ones. */
 export async function undoMove(db: PrismaDb, held: Held): Promise<void> {
   const { clientId, oldSector, newSector } = held.move;
   await waitForWriters(db, held);

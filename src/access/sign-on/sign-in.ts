@@ -35,10 +35,7 @@ const insertFrom = (relation: Sql): Sql =>
 const returned = sql`RETURNING ${columnNames("signIn", "clientId", "personId", "lastSignInAt")}`;
 const ofMonth = sql`(SELECT client_id, person_id, last_sign_in_at AS at FROM sign_in_of_month)`;
 
-/**
- * CTEs that record sign-ins, from a relation of client_id, person_id and at, and count the first ones of a month. First
- * ones ever may need an event.
- */
+/** CTEs that record sign-ins from a relation of client_id, person_id and at, and count the first ones of a month. */
 export const recordSignInsFrom = (relation: Sql): Sql =>
   sql`
   latest_sign_in AS MATERIALIZED (

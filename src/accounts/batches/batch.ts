@@ -155,10 +155,7 @@ const document = "document";
 
 type HandedOut = Sealed & { key: string | undefined; people: readonly PersonId[]; content: unknown; now: Date };
 
-/**
- * Keeps what is handed out, for a download that is interrupted, and deletes the rest. Errors: conflict
- * credential_batch_fetched.
- */
+/** Keeps what is handed out for a repeated download; deletes the rest. Errors: conflict credential_batch_fetched. */
 export async function closeBatchIn(tx: Transaction, batch: HandedOut): Promise<void> {
   const { prisma } = tx;
   const { id, key, people, content, now } = batch;

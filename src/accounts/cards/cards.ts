@@ -116,10 +116,7 @@ export type CardRefusalReason = StoredRefusal;
 /** What a card is good for at this moment; the network is known only when the card is used. */
 type CardState = "USABLE" | "STAFF" | Exclude<StoredRefusal, "NETWORK">;
 
-/**
- * The valid card of a person, or else the one revoked last. `refused` is the last try, with an older card too, unless
- * this one worked since.
- */
+/** The valid card of a person, else the one revoked last. `refused`: the last refused try, unless it worked since. */
 export type LastCard = {
   state: CardState;
   createdAt: string;

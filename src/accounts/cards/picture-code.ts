@@ -102,10 +102,7 @@ export const countTry = ({ personId, hash }: Parameters<TryParameters>): Sql => 
   WHERE ${code.personId} = ${personId} AND ${code.wrongTries} < ${mostWrongTries}
   RETURNING ${fields<CountedTry>({ wrongTries: code.wrongTries, schoolId: code.schoolId })}`;
 
-/**
- * SQL statement: reads the step `tried`, which is `countTry`. Only a wrong try waits for the disk; the exchange of the
- * code waits for a right one.
- */
+/** SQL statement: reads the step `tried`, which is `countTry`. Only a wrong try waits for the disk. */
 export const readTry = sql`SELECT * FROM tried WHERE CASE WHEN "wrongTries" = 0 THEN ${asynchronous} ELSE true END`;
 
 const countAlone = makeFind<CountedTry, TryParameters>("sign-in-pictures")`

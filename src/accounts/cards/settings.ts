@@ -11,10 +11,7 @@ export type { CardSecondStep };
 /** `from` and `to` as "07:00" at the school; `weekdays` from 1 for Monday to 7 for Sunday. */
 export type CardHours = { from: string; to: string; weekdays: number[] };
 
-/**
- * `grades` null for every grade, `hours` null for always, no `networks` for everywhere; `pictureCodeUpToGrade` null for
- * nobody.
- */
+/** Null `grades`: every grade; null `hours`: always; no `networks`: everywhere; null `pictureCodeUpToGrade`: nobody. */
 export type CardSettings = {
   enabled: boolean;
   grades: number[] | null;

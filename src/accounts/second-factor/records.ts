@@ -132,10 +132,7 @@ const deleteUnasked = makeFind<{ personId: PersonId; factors: number }, Reset>("
           FROM gone)))
     SELECT person_id AS "personId", count(*)::int AS factors FROM gone GROUP BY person_id`;
 
-/**
- * Removes the passkeys that people without a role got by their password alone: who knew the password that staff replace
- * may have made one. Those that are asked for after the password stay.
- */
+/** Removes the passkeys that people without a role made with their password alone: others may have known it. */
 export async function dropUnaskedPasskeysIn(
   tx: Transaction,
   personIds: readonly PersonId[],

@@ -1,9 +1,7 @@
 import type { ImportFormat, ImportMode, ImportPeople } from "../../imports/index.ts";
 import type { SourceLimits, SourceRequests } from "./requests.ts";
 
-/**
- * All settings that sources have, each a text; a source uses those of its `fields`. The secret is none of them.
- */
+/** All settings that sources have, each a text; a source uses those of its `fields`. The secret is not among them. */
 export type SettingName =
   | "address"
   | "tokenAddress"
@@ -28,10 +26,7 @@ export type DropAddress = { address: string; fingerprint: string };
 /** Makes the error of a setting: its code, such as roster_setting_malformed, its name, and "must be …". */
 type RefuseSetting = (code: string, property: string, message: string) => Error;
 
-/**
- * A kind of program that a roster comes from. The file is then imported as if somebody had uploaded it, so that a
- * source checks only that it has the whole answer.
- */
+/** A kind of program that a roster comes from. It checks only that the answer is whole; the import checks the rest. */
 export type RosterSource = {
   /** Errors of `checkSettings`: invalid, for a setting that is missing or not of this kind. */
   fields: Readonly<Partial<Record<SettingName, Need>>>;
@@ -42,9 +37,7 @@ export type RosterSource = {
   server?: DropAddress | undefined;
   /** Errors: AppError invalid, for a setting of a wrong shape; addresses are checked before. */
   checkSettings?(settings: SourceSettings, refuse: RefuseSetting): void;
-  /**
-   * Fetches the roster into a file of `tools`. Errors: SourceError; any other error is a fault of ours and is logged.
-   */
+  /** Fetches the roster into a file of `tools`. Errors: SourceError; any other error is our fault and is logged. */
   read(from: SourceContext, tools: SourceTools): Promise<RosterFile | Unchanged>;
 };
 

@@ -52,10 +52,7 @@ async function keepStaff(tx: Transaction, { importId, appliedBy, schools, now }:
   if (stayingIds.size > 0) await run(tx, keep, { ids: [...stayingIds] });
 }
 
-/**
- * Null for programs such as the command line, which have an operator's rights. A roster connection has the
- * rights of an admin of its schools, also if an operator set it up.
- */
+/** Null for programs, which have an operator's rights. A roster connection has those of an admin of its schools. */
 async function findRolesOfActor(
   tx: RecordStore,
   actorId: string | null,

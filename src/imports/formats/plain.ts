@@ -236,10 +236,7 @@ const isHeading = (cells: readonly string[], headings: readonly string[]): boole
   return cells.every((cell, index) => cell === "" || isSame(cell, headings[index]));
 };
 
-/**
- * Whether a row of a table is no person: headings once more, a sum, a footer, or a value alone. A row with a name and
- * an id is a person in any case.
- */
+/** Whether a row is no person: repeated headings, a sum, a footer, or a lone value. A name with an id is a person. */
 function isNoPerson(row: Row, headings: readonly string[], idColumn: "id" | "birth_date"): boolean {
   const filled = row.cells.filter((cell) => cell !== "");
   if (isHeading(row.cells, headings)) return true;

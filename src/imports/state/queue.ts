@@ -130,10 +130,7 @@ export async function findTurns(db: Queryable, importIds: readonly string[]): Pr
 
 export const removeLostTurns = makeRun()`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`;
 
-/**
- * Starts turns in order, reports them as alive, and aborts removed ones. `atOnce` holds for all processes, the number
- * of connections for this one.
- */
+/** Starts turns in order, renews them, and aborts removed ones. `atOnce` is a limit for all processes together. */
 export function makeTurns({ db, atOnce, connections }: { db: PrismaDb; atOnce: number; connections: number }) {
   const runs = new Map<ImportId, { start: () => void; stopping: AbortController; hasStarted: boolean }>();
   let ticking: Promise<void> | undefined;

@@ -109,10 +109,7 @@ export const reference = ({ base }: Reader, type: ReferenceType, id: Value): Jso
 /** SQL value: the moment at which the school year begins. */
 export const yearBegins = ({ starts }: Reader): Sql => sql`(${starts}::text || 'T00:00:00Z')::timestamptz`;
 
-/**
- * Exact times would tell apps with ids of their own which of their people are the same. Rounded up, so that who asks
- * for later changes misses none.
- */
+/** Coarse, because exact times would show which people two apps share. Rounded up, so that no change is missed. */
 export const roundedTime = ({ ids }: Reader, at: Sql): Sql =>
   ids === "own" ? sql`date_trunc('minute', ${at} + interval '59.999 seconds')` : at;
 

@@ -2,10 +2,7 @@ import { randomUUID, hash } from "node:crypto";
 
 const last = { time: Number.NaN, count: 0 };
 
-/**
- * A UUIDv7 (RFC 9562 sections 5.7 and 6.2): sorted by time, so that index pages stay in memory, and within a
- * millisecond by when this process made it, by a counter of 26 bits that begins at random; 48 bits are random.
- */
+/** A UUIDv7 (RFC 9562 section 6.2): sorted by time, and within a millisecond by a counter that begins at random. */
 export function makeUuid(now: Date): string {
   const random = randomUUID();
   const time = now.getTime();

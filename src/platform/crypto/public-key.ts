@@ -28,10 +28,7 @@ const rsaBits = { least: 2048, most: 8192 };
 /** No real key has longer values, and reading them takes long. */
 const longestMember = 1400;
 
-/**
- * Returns the key without members that are not used, or why it cannot be used. For every key of somebody else that
- * signatures are checked with.
- */
+/** Checks a key of somebody else for signatures: returns it without unused members, or why it cannot be used. */
 export function readPublicKey(jwk: unknown): PublicKey | string {
   if (typeof jwk !== "object" || jwk === null) return "is not an object";
   const { kid, alg, use, key_ops: uses } = jwk as Record<string, unknown>;

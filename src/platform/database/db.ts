@@ -106,10 +106,7 @@ export function isTimedOut(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "57014" || error.code === "55P03");
 }
 
-/**
- * Whether a value was refused that no column takes: text or JSON that PostgreSQL does not store, a number or time out
- * of range, a text that is too long for its index, JSON that is nested too deep.
- */
+/** Whether PostgreSQL refused the value itself: its text, range, length, or the nesting of its JSON. */
 export const isUnstorable = (error: unknown): error is pg.DatabaseError =>
   error instanceof pg.DatabaseError && unstorableCodes.has(error.code ?? "");
 

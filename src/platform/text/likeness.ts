@@ -40,10 +40,7 @@ const alphabets = (
 const readsAsLatin = /^[\p{N}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονАВЕЅІЈКМНОРСТУХаеорсухіјѕһԁԛԝ\p{Script=Cherokee}\p{Script=Lisu}]*$/u;
 const isLatin = (text: string): boolean => /\p{Script=Latin}/u.test(text);
 
-/**
- * Finds a word with letters of several alphabets, or one of another alphabet that reads as Latin beside Latin words.
- * Chinese, Japanese and Korean are written with Latin letters among their own.
- */
+/** Finds a word of mixed alphabets, or one that reads as Latin beside Latin words. CJK texts may use Latin letters. */
 export function findMixedWord(text: string): string | null {
   const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const mixed = words.find((word) => alphabets.filter((alphabet) => alphabet.test(word)).length > 1);

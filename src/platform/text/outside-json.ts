@@ -3,10 +3,7 @@ const deepestJson = 32;
 
 const [quote, backslash, comma, openList, closeList, openObject, closeObject] = [34, 92, 44, 91, 93, 123, 125];
 
-/**
- * Says what makes JSON too costly to parse or to walk: its nesting, or the number of its values. Null if it is neither,
- * also where it is not JSON.
- */
+/** Says why JSON is too costly to parse or walk: nesting, or number of values. Null if it is not, or is not JSON. */
 export function findJsonExcess(bytes: Uint8Array, mostValues: number): string | null {
   let [depth, values, opened, isText] = [0, 1, 0, false];
   for (let at = 0; at < bytes.length; at++) {

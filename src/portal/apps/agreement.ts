@@ -26,10 +26,7 @@ const describeScopes = ({ scopes, current }: SchoolAgreement) =>
     return { name, isRequired: need?.isRequired === true, purpose: need?.purpose ?? null };
   });
 
-/**
- * The attributes that are switched off, because their boxes are not ticked. Attributes that a version requires have no
- * box before the school agrees to it; they stay as they are.
- */
+/** The attributes whose boxes are not ticked. Required ones without a box, before the agreement, stay as they are. */
 function readWithheld({ typed, field }: PageRequest, present: SchoolAgreement): Attribute[] {
   const names = typed["given"] ?? [];
   const accepts = field("act") === "accept";

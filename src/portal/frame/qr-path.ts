@@ -1,9 +1,6 @@
 import { create } from "qrcode";
 
-/**
- * A QR code as an SVG path with a stroke one module wide and square ends; `size` is the modules per side, their centres
- * are whole numbers from 0.
- */
+/** A QR code as an SVG path with a stroke one module wide; `size` is modules per side, centred on whole numbers. */
 export type QrPath = { size: number; path: string };
 
 type Module = { x: number; y: number };
@@ -31,10 +28,7 @@ export function drawQrPath(text: string): QrPath {
       if (isLeft[y * size + x]) path += `m${pair(x - pen.x, y - pen.y)}${drawFrom({ x, y })}`;
   return { size, path };
 
-  /**
-   * Continues in the direction with the most undrawn modules. It never turns back, because the stroke would have no
-   * square end there.
-   */
+  /** Continues where most modules are undrawn; never back, because the stroke would have no square end there. */
   function drawFrom(start: Module): string {
     Object.assign(pen, start);
     isLeft[start.y * size + start.x] = false;

@@ -77,10 +77,7 @@ export function readChoice<Kind extends string>(
 
 type Named = { id: string; name: string };
 
-/**
- * The options that a form shows out of many; `kept` are chosen ids that are not shown, `isMore` means that the search
- * found more.
- */
+/** The options that a form shows out of many; `kept`: chosen ids not shown; `isMore`: the search found more. */
 export type Choices = { search: string; options: (Named & { isChosen: boolean })[]; kept: string[]; isMore: boolean };
 
 export const mostChoices = 40;

@@ -50,10 +50,7 @@ const withFilters = (address: string, filters: Record<string, string>): string =
   return `${address}${filled.length > 0 ? "?" : ""}${new URLSearchParams(filled).toString()}`;
 };
 
-/**
- * Redirects to the search, which the address holds encrypted for the reader; a search of another page (`from`) to the
- * person, if it finds one only.
- */
+/** Redirects to the encrypted search; a search of another page (`from`) to the person, if it finds only one. */
 export async function searchPeople({ call, at, field, hide, path }: PageRequest): Promise<Redirect> {
   const search = field("search");
   if (field("from") !== "" && search !== "") {

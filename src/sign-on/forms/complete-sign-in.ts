@@ -54,10 +54,7 @@ export type AuthenticatedPerson = {
   seconds?: number;
 };
 
-/**
- * Signs a person in and redirects the browser. All ways of signing in end here. `to` is the interaction of the app that
- * waits, or a path of this service.
- */
+/** Signs a person in and redirects: every sign-in ends here. `to`: the waiting interaction, or a path of ours. */
 export async function signIn(
   request: PageRequest,
   {

@@ -69,10 +69,7 @@ export const noteAnotherPerson = (request: PageRequest): void =>
 export const noteSignedOut = (request: PageRequest): void =>
   write(request, { ...readLastSignIn(request), connectionId: null, isLeft: true });
 
-/**
- * Stores that the device is shared, or no longer, before the person is somewhere else for a while. Returns whether
- * somebody else may be signed in there.
- */
+/** Stores whether the device is shared before the person goes elsewhere. Returns whether others may be signed in. */
 export function keepSharing(request: PageRequest, isShared: boolean): boolean {
   const last = readLastSignIn(request);
   const isLeft = isShared || last.isShared || last.hasSeveral || last.isLeft === true;

@@ -91,10 +91,7 @@ export const appRequestPath = "/oauth2/auth";
 const longest = 2000;
 const base = "http://localhost";
 
-/**
- * Returns where a person goes on after signing in; `/` for everything but a path of this service. It starts with one
- * slash, so that no browser takes it for another host.
- */
+/** Returns where to go after signing in: a path that starts with one slash (two would name another host), else `/`. */
 export function readReturnPath(path: unknown): string {
   if (typeof path !== "string" || path.length > longest || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path)) return "/";
   if (!URL.canParse(path, base)) return "/";
@@ -192,10 +189,7 @@ export function isOwnForm(request: PageRequest, form: string): boolean {
   return bound && checkCsrfToken(request.deps.secrets.csrf, bound, fieldOf(request, "csrf"));
 }
 
-/**
- * Records the second factor in the session of this browser, under a new id. Returns false if the session has ended or
- * is another person's.
- */
+/** Records the second factor in this browser's session, under a new id; false if it ended or is another person's. */
 export async function strengthenSession(
   request: PageRequest,
   { personId, method }: { personId: PersonId; method: SecondMethod },

@@ -133,10 +133,7 @@ const deleteTokens = makeRun<{ personId: PersonId; clientId: ClientId }>("sign-o
     DELETE FROM ${artifact} WHERE ${artifact.personId} = ${"personId"} AND ${artifact.clientId} = ${"clientId"}
       AND ${artifact.kind} IN ('AuthorizationCode', 'AccessToken', 'RefreshToken')`;
 
-/**
- * Withdraws a consent, forgets the chosen school, and ends the app's codes and tokens of the person. Errors: not_found
- * consent_not_found.
- */
+/** Withdraws a consent, the chosen school, and the app's codes and tokens. Errors: not_found consent_not_found. */
 export async function withdrawConsentIn(
   tx: Transaction,
   { personId, clientId }: { personId: PersonId; clientId: ClientId },

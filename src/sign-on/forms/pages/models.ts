@@ -46,10 +46,7 @@ export type LoginModel = {
     | { kind: "slowed"; retryAfterSeconds: number };
 };
 
-/**
- * The logins that the school has elsewhere; `action` posts `connection`, the id of one of them, and `shared`. `other`
- * is the page that shows the password form, too.
- */
+/** `action` posts `connection`, a login of the school, and `shared`. `other` is the page with the password form. */
 export type LoginWays = {
   school: string;
   buttons: readonly { connectionId: string; name: string }[];
@@ -156,10 +153,7 @@ export type FormPostModel = { app: { name: string } | null; action: string; fiel
 /** `form` is the library's own form without buttons, as HTML. */
 export type LogoutConfirmModel = { app: { name: string } | null; personName: string | null; form: string };
 
-/**
- * Posts `passkey`, `label`, `state` and `asked`: whether it is asked for after the password. `isOffered`: it is offered
- * instead of the password, and a second form posts `never`.
- */
+/** Posts `passkey`, `label`, `state` and `asked` (after the password). `isOffered`: a second form posts `never`. */
 export type PasskeyModel = PasskeyQuestion & {
   isRefused: boolean;
   isOffered: boolean;

@@ -31,10 +31,7 @@ export async function beginUpstream(
   redirect(request, begun.redirectTo.href);
 }
 
-/**
- * What an app's request says about the login. Its `login_hint` is not passed on: it is ours or the app's, and says
- * nothing to another login.
- */
+/** What an app's request says about the login, without its `login_hint`, which says nothing to another login. */
 export function wishesOf({ params }: Interaction): Pick<Start, "maxAge" | "prompt" | "uiLocales"> {
   const { prompt, max_age: maxAge, ui_locales: uiLocales } = params as Record<string, string | number | undefined>;
   return {

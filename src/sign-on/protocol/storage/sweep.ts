@@ -104,10 +104,7 @@ const limitTokens = makeRun<{ client: string; atMost: number; limit: number }>(
 /** Tokens issued at the same time are written within this time. */
 const togetherMs = 5000;
 
-/**
- * Deletes the oldest tokens of clients that have too many. Adds newer tokens to each client's last count; if the sum is
- * too high, it counts again and deletes.
- */
+/** Deletes a client's oldest tokens beyond the limit; counts only if the last count and newer tokens exceed it. */
 export function makeClientTokensJob({
   db,
   batchSize = sweepBatch,

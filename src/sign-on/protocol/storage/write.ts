@@ -85,10 +85,7 @@ const isNeeded = {
   returned: ({ returned }: Write) => returned.length > 0,
 };
 
-/**
- * Whether a crash may lose the write: the sign-on then begins anew. The exchange of the code waits for the disk, and so
- * for all that was written before.
- */
+/** Whether a crash may lose the write: the sign-on then begins anew. The exchange of the code waits for the disk. */
 const isUnfinished = ({ puts, removals, session, notices, logout }: Write): boolean =>
   puts.some(({ kind }) => kind === "AuthorizationCode") &&
   removals.every(({ kind }) => kind === "Interaction") &&
