@@ -59,5 +59,5 @@ export type { BySchoolFilter, SchoolPosition } from "./usage/by-school.ts";
 export { listSeats, makeSeatCount } from "./usage/seats.ts";
 export * from "./view-version.ts";
 export * from "./visibility.ts";
-export { setWithheld, type Withheld } from "./withheld.ts";
+export { setWithheld } from "./withheld.ts";
 export { heldFromPerson, schoolsOf, withheldItems, type PeopleReader, type WithheldItem } from "./withheld-sql.ts";

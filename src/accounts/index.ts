@@ -124,6 +124,6 @@ export { type Prepared, lockPeople, prepareForPeople, setSecretsIn } from "./set
 export type { SecondFactor } from "./second-factor/records.ts";
 export { mayStay, sessionRuleOf, type SessionRule } from "./session-rule.ts";
 export { findSignInSettings, findSignInSettingsOf, lockSchoolSettings, putSignInSettings } from "./sign-in-settings.ts";
-export type { SignInSettings, UserNameRule } from "./sign-in-settings.ts";
+export type { UserNameRule } from "./sign-in-settings.ts";
 export { createStaffPerson, makeStaffPassword } from "./person-sign-in.ts";
 export { giveUserNames, giveUserNamesAtSchool } from "./user-names/give-names.ts";

@@ -33,5 +33,5 @@ export { makeRosterMail } from "./mail.ts";
 export { makeRosterRuns, type RosterRuns } from "./roster-runs.ts";
 export { listRosterRuns, type RosterRun } from "./runs.ts";
 export { checkAddresses, settingNames } from "./settings.ts";
-export { makeSources, type SourceKind, type Sources } from "./sources/index.ts";
+export { makeSources, type SourceKind } from "./sources/index.ts";
 export type { SettingName } from "./sources/source.ts";

@@ -27,7 +27,7 @@ export * from "./person-status.ts";
 export * from "./retention-policy.ts";
 export * from "./school.ts";
 export * from "./sign-in-state.ts";
-export { naturalKey, type PeopleSort, type SortOrder } from "./order.ts";
+export { naturalKey, type SortOrder } from "./order.ts";
 export * from "./sort-key.ts";
 export { checkLines, checkName, checkText, cleanText, findTextFault } from "./text.ts";
 export { allowsGroupStep, allowsPersonStep, groupStatusAfter, personStatusAfter } from "./transitions.ts";

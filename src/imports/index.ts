@@ -13,7 +13,7 @@
  */
 export { applyImport, confirmImport } from "./apply/apply.ts";
 export { sumHolds } from "./difference/holds.ts";
-export { listGroupChanges, type GroupChange, type GroupStep } from "./difference/listed-groups.ts";
+export { listGroupChanges, type GroupChange } from "./difference/listed-groups.ts";
 export {
   chooseSchool,
   joinGroups,
@@ -25,7 +25,7 @@ export {
 export { listFaultyRows, type FaultyRow } from "./rows/faulty-rows.ts";
 export { lookAhead } from "./apply/part.ts";
 export { listCarriedOver, listGroupMoves, listLookAlikes } from "./difference/look-alikes.ts";
-export type { GroupMove, RosterGroup } from "./difference/look-alikes.ts";
+export type { GroupMove } from "./difference/look-alikes.ts";
 export { listPeopleOfImport, type PersonOfImport } from "./difference/listed-people.ts";
 export { chooseScope, type ImportFormat, type ImportMode, type ImportPeople, schoolYearOf } from "./formats/format.ts";
 export { listPersonImports, makePersonImportSweep, type PersonImport } from "./apply/of-person.ts";
@@ -48,7 +48,6 @@ export {
   type ImportRecord,
   type ImportStatus,
 } from "./state/record.ts";
-export type { ImportState } from "./state/states.ts";
 export { remedyOf } from "./rows/fault-lines.ts";
 export { makeImportRequests, type ImportRequests } from "./requests.ts";
 export { maxFaults } from "./formats/staging.ts";

@@ -26,7 +26,7 @@ export { isWithoutEffect } from "./protocol/scopes.ts";
 export { checkSecrets, reEncryptSecrets, forgetLostSecrets, type LostSecrets } from "./protocol/keys/shared-secrets.ts";
 export { makeNextKeys, rotateSigningKeysIn } from "./protocol/keys/rotation.ts";
 export { describeSigningKeys } from "./protocol/keys/published-keys.ts";
-export { checkSigningKeys, type SigningKey } from "./protocol/keys/signing-keys.ts";
+export { checkSigningKeys } from "./protocol/keys/signing-keys.ts";
 export { cookiesOfOnePath, signInPath } from "./forms/page-request.ts";
 export { forgetApp, forgetClientTokens, forgetSignIns } from "./protocol/storage/artifact.ts";
 export type { Count } from "./protocol/observe.ts";

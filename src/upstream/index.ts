@@ -16,7 +16,7 @@
 export { createConnectionIn, deleteConnectionIn, updateConnectionIn } from "./change-connection.ts";
 export { forgetLostUpstreamSecrets, reEncryptUpstreamSecrets } from "./ready-connection.ts";
 export { addressesOf, findConnection, listConnections } from "./connection.ts";
-export type { Connection, ConnectionUpdate, NewConnection, Normalisation, Rule } from "./connection.ts";
+export type { Connection, ConnectionUpdate, NewConnection, Normalisation } from "./connection.ts";
 export {
   accountRefusals,
   connectionFailures,
@@ -32,7 +32,7 @@ export { linkByHandIn, listLinks, unlinkIn, type Link } from "./links.ts";
 export { previewRule } from "./preview.ts";
 export { countKeys } from "./roster.ts";
 export { profiles } from "./profiles.ts";
-export { dismissRefusalIn, listRefusals, type Refusal } from "./refusals.ts";
+export { dismissRefusalIn, listRefusals } from "./refusals.ts";
 export {
   allowsLocalPasswords,
   closeEmergencyIn,
@@ -56,4 +56,4 @@ export {
 } from "./set-up-links.ts";
 export type { TestedSignIn } from "./test-sign-in.ts";
 export { makeUpstream } from "./upstream.ts";
-export type { Back, Begun, Destination, Finished, SignedInUpstream, Start, Upstream } from "./upstream.ts";
+export type { Begun, Destination, Finished, SignedInUpstream, Start, Upstream } from "./upstream.ts";

@@ -21,7 +21,7 @@ export {
 } from "./answer.ts";
 export type { JsonText, ListQuery, ObjectQuery, ReadQuery } from "./answer.ts";
 export { makeCookiePrefixes } from "./cookie-prefixes.ts";
-export { bindOperations, type Binding, type RouterDeps } from "./bind-operations.ts";
+export { bindOperations, type RouterDeps } from "./bind-operations.ts";
 export { listOperations, loadDocument, resolve } from "./document.ts";
 export type { Answer, OpenApiDocument, Operation, Parameter, Schema } from "./document.ts";
 export { startExport, type InTurn, mapInSlices, stringifyInSlices } from "./exports.ts";
