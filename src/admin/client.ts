@@ -59,7 +59,6 @@ type OperationAnswer<Id extends OperationId> = { headers: Headers } & (
   { status: number; problem: null; data: DataOf<Id> } | { status: number; problem: Refusal }
 );
 
-/** Calls operations of the admin API in this process. */
 export type AdminClient = {
   call<Id extends OperationId>(id: Id, request?: OperationRequest<Id>): Promise<OperationAnswer<Id>>;
 };

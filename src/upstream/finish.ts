@@ -102,7 +102,6 @@ async function readClaims(
   return { claims: { ...unsigned.claims, ...signed.claims }, more: unsigned.more + signed.more };
 }
 
-/** Claims that are read of every account. */
 const alwaysRead = ["sub", "idp", "name", "given_name", "family_name"];
 
 /** Reads the tenant from the ID token only, because the request and userinfo are not signed. */

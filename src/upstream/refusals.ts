@@ -25,7 +25,6 @@ export type Refusal = {
   ruleValue: string | null;
   /** What the provider calls the person. */
   displayName: string | null;
-  /** How many people the rule matched. */
   matches: number;
 };
 

@@ -17,7 +17,6 @@ export type TestedSignIn = {
   /** Null where the claim that names the account did not arrive. */
   subject: string | null;
   scopes: string[];
-  /** The claims that arrived, with their values as text. */
   claims: { name: string; values: string[] }[];
   /** How many more there were. */
   moreClaims: number;
@@ -105,7 +104,6 @@ async function findOnly(
 
 const plain = (text: string): string => text.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean).join(" ");
 
-/** Whether the account has the name of the person. */
 function isNameOf(claims: Claims, { firstFull, firstCall, last }: PersonName): boolean {
   const [first, family] = [readText(claims, "given_name"), readText(claims, "family_name")];
   const own = [readDisplayName(claims), first !== null && family !== null ? `${first} ${family}` : null];

@@ -39,7 +39,6 @@ const listOn = makeFind<WayIn, { schoolId: SchoolId }>("upstream.listWaysIn")`
     LEFT JOIN ${wayIn} ON ${wayIn.schoolId} = ${connection.schoolId}
     WHERE ${connection.schoolId} = ${"schoolId"} AND ${connection.state} = 'ON' ORDER BY ${connection.id}`;
 
-/** The connections of a school that are on. */
 export const listWaysIn = (db: Queryable, schoolId: SchoolId): Promise<WayIn[]> => listOn(db, { schoolId });
 
 const defaults: WayInSettings = { linkName: null, localPasswords: true, emergencyUntil: null };

@@ -75,7 +75,6 @@ const differs = sql`(b.is_user, b.is_synced, b.school_id IS NULL, b.school_ids)
  */
 export type Writer = "change" | "change-again" | "sign-in";
 
-/** CTEs that write the periods of a change from snapshots before and after it. */
 export const recordDisclosures = (before: Sql, after: Sql, { now, by }: { now: Value; by: Writer }): Sql =>
   sql`
   seen_change AS MATERIALIZED (

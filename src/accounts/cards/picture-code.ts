@@ -71,7 +71,6 @@ export type PictureCodeState = "NONE" | "CHOSEN" | "LOCKED";
 
 const code = table("pictureCode", "code");
 
-/** SQL value: whether a person has pictures. */
 export const pictureCodeOf = (personId: Sql): Sql => sql`coalesce((
   SELECT CASE WHEN ${code.wrongTries} < ${mostWrongTries} THEN 'CHOSEN' ELSE 'LOCKED' END
   FROM ${code} WHERE ${code.personId} = ${personId}), 'NONE')`;

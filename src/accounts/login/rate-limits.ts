@@ -70,7 +70,6 @@ export async function takeTry(db: Queryable, limited: RateLimit, now: Date): Pro
 export const findTryWait = async (db: Queryable, { key }: RateLimit, now: Date): Promise<Date> =>
   (await findWait(db, { key }))[0]?.waitUntil ?? now;
 
-/** SQL: undoes a try, and the wait that it began. */
 export const uncountTry = (key: Value, condition: Sql): Sql => sql`
   ${update("signInBrake", "l", { failures: sql`greatest(${l.failures} - 1, 0)`, waitUntil: sql`to_timestamp(0)` })}
   WHERE ${l.key} = ${key} AND ${condition} RETURNING 1`;

@@ -10,7 +10,6 @@ import { schoolUnknown } from "../reached.ts";
 
 type Put<Body> = ChangeRequest & { schoolId: SchoolId; body: Body };
 
-/** The operations that read and change settings of a school. */
 export const settingsOfSchool = <Settings extends object, Body>(
   read: (db: RecordStore, schoolId: SchoolId, deps: AdminDeps) => Promise<Settings>,
   write: (tx: Transaction, request: Put<Body>, deps: AdminDeps) => Promise<unknown>,

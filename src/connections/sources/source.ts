@@ -15,7 +15,6 @@ export type SettingName =
   | "publicKeys";
 export type SourceSettings = Readonly<Partial<Record<SettingName, string>>>;
 
-/** A school of the connection, as sources may name it. */
 export type SourceSchool = { id: string; officialId: string; name: string };
 
 type Need = "required" | "optional";

@@ -69,7 +69,6 @@ const hasSilent = sql`EXISTS (SELECT FROM ${m} JOIN ${planned} ON ${planned.id} 
 
 const hasMember = (where: Sql) => sql`EXISTS (SELECT FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
   WHERE ${m.groupId} = ${g.id} AND ${where} AND ${p.status} = 'ACTIVE' AND ${p.leftAt} IS NULL)`;
-/** SQL: somebody is in it whom the files do not list. */
 const hasUnlisted = (role: Part) => hasMember(sql`NOT ${isListed(p, role)}`);
 
 /** `listsEmpty`: the files can name groups that nobody is in. */

@@ -122,7 +122,6 @@ export type Confirmed = Partial<Record<HoldReason, number>>;
 export const notConfirmed = (holds: readonly Hold[], confirmed: Confirmed): Hold[] =>
   holds.filter(({ reason, count }) => count > (confirmed[reason] ?? 0));
 
-/** Adds up the holds of all held schools, in the order of the reasons. */
 export function sumHolds(schools: readonly { state: string; holds: readonly Hold[] }[]): HoldCount[] {
   const holds = schools.flatMap((one) => (one.state === "HELD" ? one.holds : []));
   return holdReasons

@@ -38,7 +38,6 @@ export async function loadSchools({ prisma }: RecordStore, only: SchoolId | unde
   return {
     find,
     only,
-    /** Notes the other school that a file names, if it does not name its own. */
     noteNames(named: Named): void {
       const key = JSON.stringify(named);
       if (own === undefined || other !== undefined || key === noted) return;

@@ -81,7 +81,6 @@ function variantOf({ code, outcome, values }: Step): string {
 const weekdaysOf = (days: readonly number[], locale: Locale): string =>
   new Intl.ListFormat(locale, { type: "conjunction" }).format(days.map((day) => nameWeekday(day, locale)));
 
-/** What the card is good for, and why it was refused last. */
 function cardWordsOf({ values }: Step, { t, times, locale }: PageRequest): string {
   const { card = "USABLE", refusal, since, lastAt, hours } = values;
   const allowed = hours && { from: hours.from, to: hours.to, days: weekdaysOf(hours.weekdays, locale) };

@@ -161,7 +161,6 @@ export async function readSettings(request: PageRequest): Promise<Update> {
 
 const saveRule = actOn("updateUpstreamConnection", "ruleSaved", { fields: readRule });
 
-/** Saves the rule, or only shows what it would do. */
 export async function changeRule(request: PageRequest): Promise<Redirect | PageView> {
   await readConnection(request);
   if (request.field("preview") === "") return saveRule(request);

@@ -12,7 +12,6 @@ export type Pair = { clientId: ClientId; personId: PersonId };
 const consent = table("consent");
 const choice = table("schoolChoice", "choice");
 
-/** SQL value: the `Decisions` of a person for an app. */
 export const decisionsOf = (clientId: Sql, personId: Sql): Sql => sql`json_build_object(
   'scopes', coalesce((SELECT ${consent.scopes} FROM ${consent}
     WHERE ${consent.personId} = ${personId} AND ${consent.clientId} = ${clientId}), '{}'),

@@ -93,7 +93,6 @@ async function showTest(visit: LinkVisit, readyPreview?: Preview): Promise<StepP
 const previewRule = ({ call }: LinkVisit, body: AdminSchemas["UpstreamRuleInput"]): Promise<Preview> =>
   call("previewUpstreamRule", { body });
 
-/** Saves the rule, or only shows what it would do. */
 async function saveRule(visit: LinkVisit): Promise<StepPage | Redirect> {
   const rule = form.readRule(visit);
   if (visit.field("preview") !== "") return showTest(visit, await previewRule(visit, rule));

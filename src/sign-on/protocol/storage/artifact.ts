@@ -275,7 +275,6 @@ const deleteClientTokens = makeRun<Of>("sign-on.forgetClientTokens")`
 const deleteUserTokens = makeRun<Of>("sign-on.forgetUserTokens")`
     DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${"clientId"} AND ${artifact.kind} <> 'ClientCredentials'`;
 
-/** Deletes every code, token and interaction of a deleted app. */
 export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {
   // A refresh locks its token's row: the first DELETE waits for it, the next one sees the tokens that it issued.
   for (const deleteTokens of [deleteClientTokens, deleteUserTokens]) while ((await deleteTokens(tx, { clientId })) > 0);

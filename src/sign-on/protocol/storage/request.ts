@@ -79,7 +79,6 @@ export const toTokenUse = ({ token, at, puts, signIn }: Consuming, replay: Buffe
 
 declare const answer: unique symbol;
 
-/** A question to the database, with the type of its result. */
 type Question<Answer> = string & { readonly [answer]: Answer };
 
 /** Questions that a request asks several times. */
