@@ -2,6 +2,8 @@
 // The command line on the Node of this package, whichever Node starts this file.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("../src/schultor.ts", import.meta.url));
@@ -10,7 +12,9 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major > 24 || (major === 24 && minor >= 7)) {
   const { enableCompileCache } = await import("node:module");
-  enableCompileCache();
+  // Node's default is below the shared /tmp, where another user can put code that this one then runs.
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "schultor");
+  if (process.env.NODE_COMPILE_CACHE === undefined) enableCompileCache(cache);
   await import(program);
 } else if (existsSync(ownNode)) {
   const { status, signal } = spawnSync(ownNode, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {

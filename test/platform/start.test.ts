@@ -1,6 +1,6 @@
 // @module-tag slow
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +36,16 @@ const address = ["--street", "Schulweg 1", "--zip", "21680", "--city", "Stade", 
 const createSchool = (officialId: string) => [
   ...["school", "create", "--name", "Deichschule", "--official-id", officialId, ...address],
 ];
+
+test("the command line keeps what Node has compiled in the user's own folder, not in the shared one", async () => {
+  const home = mkdtempSync(join(tmpdir(), "schultor-home-"));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const shared = join(home, "tmp");
+  mkdirSync(shared);
+  const env = { PATH: process.env["PATH"], HOME: home, TMPDIR: shared };
+  await promisify(execFile)(process.execPath, ["bin/schultor.js", "--version"], { env });
+  expect([readdirSync(shared), readdirSync(join(home, ".cache"))]).toEqual([[], ["schultor"]]);
+});
 
 test.each(["start", "test"])(
   "npm %s without the packages says to run npm ci, and nothing else fails",
