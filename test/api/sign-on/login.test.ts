@@ -1,5 +1,5 @@
 import type { Argon2Parameters } from "node:crypto";
-import { Worker } from "node:worker_threads";
+import { Piscina } from "piscina";
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import type { PrismaDb } from "../../../src/platform/database/db.ts";
@@ -74,7 +74,7 @@ test("an unknown user name and a wrong password get the same answers, slowing in
 test("an unknown user name costs what a wrong password does: the same statements and one hash of the same kind", async () => {
   await setCredential(db.pool, { personId: person, username, password: "right", now });
   checkPassword = makeCheckPassword({ db, key });
-  const handed = vi.spyOn(Worker.prototype, "postMessage");
+  const handed = vi.spyOn(Piscina.prototype, "run");
   onTestFinished(() => handed.mockRestore());
   const costOf = async (name: string) => {
     handed.mockClear();
