@@ -81,7 +81,7 @@ export const isOneRosterScopeNotOffered = (wire: string): boolean =>
     wire,
   );
 
-/** Null for an unknown scope, or one of a platform that is not in `platforms`. OneRoster's may begin with `http:`. */
+/** Null for an unknown scope, or one of a platform not in `platforms` if given. OneRoster's may begin with `http:`. */
 export function scopeFromWire(wire: string, platforms?: readonly string[]): ScopeName | null {
   const platform = platformName.exec(wire)?.[1];
   if (platforms && platform !== undefined && !platforms.includes(platform)) return null;

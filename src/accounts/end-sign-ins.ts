@@ -84,7 +84,10 @@ const deleteVoid = makeFindOne<Deleted, Omit<Deletion, "keptUid">>(
   "sign-on.deleteVoidArtifacts",
 );
 
-/** Ends all sign-ins but the session `keptUid`, forgets known devices and notifies the apps; later writes are void. */
+/**
+ * Ends all sign-ins of a person except the session `keptUid`, forgets known devices and notifies the apps. Tokens that
+ * other requests are about to store belong to an earlier generation, which is no longer valid.
+ */
 export async function endSignIns(
   tx: Queryable,
   { personId, at, keptUid = null }: { personId: PersonId; at: Date; keptUid?: string | null },

@@ -63,6 +63,7 @@ export async function getDataRequest({ prisma }: RecordStore, id: DataRequestId,
 }
 
 type Listing = {
+  /** Null means all schools. */
   schoolIds: readonly SchoolId[] | null;
   personId?: PersonId | undefined;
   isOpen?: boolean | undefined;

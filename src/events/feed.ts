@@ -17,6 +17,7 @@ export type AppEvent = {
   reason: DeleteReason | null;
   reasonUntil: Date | null;
   erasureId: string | null;
+  /** Null unless the event announces a new id of a person. */
   newIds: { oldPersonId: string; newPersonId: string } | null;
 };
 

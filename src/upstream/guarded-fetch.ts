@@ -14,7 +14,7 @@ const mostBytes = { GET: 1024 * 1024, POST: 256 * 1024 };
 /** Parsing this many takes 30 ms. */
 export const mostValues = 100_000;
 
-/** One call to a provider at a time; others wait briefly and are refused, so a hanging provider blocks no other. */
+/** At most 16 calls to a provider at a time; others wait, at most 1.5 s. A hanging provider blocks no other. */
 export const makeCallGate = (): Gate =>
   makeGate({ places: Infinity, placesPerClient: 16, open: Infinity, openPerClient: Infinity, waitMs: 1500 }, () =>
     makeUnavailable("the provider has too many calls to answer"),

@@ -39,6 +39,7 @@ export type SignInFacts = {
   } | null;
   usesPassword: boolean;
   schoolLogins: SchoolLogin[];
+  /** Of the last 24 hours. */
   wrongPasswords: WrongPasswords;
   waits: Waits;
   /** At the home school; null for a person who has had none. */

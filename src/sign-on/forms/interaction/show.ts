@@ -157,7 +157,7 @@ async function makeClaims(
   return { ...claimsAt(subject, school?.id ?? null), pseudonym: makePseudonym(secrets.pseudonyms, pair) };
 }
 
-/** Asks for the second factor, or for its set-up. `before`: without a session, who chooses a password after it. */
+/** Asks for the second factor, or for its set-up. `before`: no session yet; a new password comes next. */
 export async function renderSecondFactor(
   visit: Visit,
   { problem, before }: { problem: SecondFactorModel["problem"]; before?: { personId: PersonId; pending: string } },

@@ -122,7 +122,10 @@ const openAtOnce = {
   site: { capacity: 6000, refillSeconds: interactionSeconds },
 };
 
-/** Counts a new interaction for its address until it ends, and stores it. `wait`: when one more may open; null: now. */
+/**
+ * Counts a new interaction for its address until it ends or expires, and stores it if the request stores nothing else.
+ * `wait` is when the address may open one more; null means now.
+ */
 export async function countInteraction(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork) {
   const { opens, ends } = readChange(work);
   if (work.state !== "changing" || !opens || ends) return { wait: null, isStored: false };
