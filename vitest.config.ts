@@ -22,13 +22,6 @@ export default defineConfig({
         test: {
           ...runSettings,
           name: "fast",
-          // The workers keep all processors busy, so threads that collect garbage beside them cost more than they save.
-          execArgv: [
-            ...runSettings.execArgv,
-            "--single-threaded-gc",
-            "--initial-old-space-size=1024",
-            "--no-flush-bytecode",
-          ],
           include: [everything],
           exclude: [apart, ...slow],
           globalSetup,
