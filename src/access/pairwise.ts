@@ -139,7 +139,10 @@ const takeUnannounced = (people: Sql): Sql => sql`
     AND ${pair.isUnannounced}
   RETURNING of.client_id, of.subject_id`;
 
-/** The app's present id of the subject of an event; null if it is a person's from before a move, no longer stored. */
+/**
+ * The id by which the app now knows the subject of an event; null for a person whose id from before a move is no longer
+ * stored.
+ */
 export function subjectNow(event: Columns<"clientId" | "type" | "subjectId" | "appSubjectId" | "nextSubjectId">): Sql {
   const { clientId, type, subjectId, appSubjectId, nextSubjectId } = event;
   const own = pairOf(sectorOf(clientId), subjectId, subjectId);

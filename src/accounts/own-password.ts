@@ -57,7 +57,10 @@ function findPasswordFault(
 /** `isUsed`: the home school uses passwords. `helpText`: for people who may not change theirs. */
 export type OwnPassword = { isAllowed: boolean; isUsed: boolean; username: string; helpText: string | null };
 
-/** Staff always may, pupils from a grade, nobody if the home school uses no passwords. Null without a password. */
+/**
+ * Staff may always change their password, pupils from the grade that their home school chose, and nobody whose home
+ * school uses no passwords. Null for a person without a password.
+ */
 export async function findOwnPassword(db: PrismaDb, personId: PersonId, now: Date): Promise<OwnPassword | null> {
   const credential = await db.prisma.credential.findUnique({
     where: { personId, passwordHash: { not: null } },

@@ -76,7 +76,7 @@ export function makeChildPool({ memoryMb, idleMs = 30_000 }: { memoryMb: number;
     signal?.addEventListener("abort", abort, { once: true });
     child.process.once("message", resolve as (finished: unknown) => void);
     child.ended.then((wasKilled) => reject(new ChildEnded(wasKilled ? "memory" : "crash", module)), reject);
-    child.process.send({ module: module.href, given: params } satisfies Sent, () => undefined);
+    child.process.send({ module: module.href, input: params } satisfies Sent, () => undefined);
     let finished: Finished | undefined;
     try {
       finished = await promise;

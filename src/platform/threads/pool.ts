@@ -40,7 +40,7 @@ export function makeThreadPool({
     const off = caller?.onLeave(() => end.abort(new CallerLeft()));
     waiting.add(end);
     try {
-      const sent: Sent = { module: module.href, given: input };
+      const sent: Sent = { module: module.href, input };
       return await pool.run({ ...sent, [queueOptionsSymbol]: end }, { signal: end.signal });
     } catch (error) {
       end.signal.throwIfAborted();

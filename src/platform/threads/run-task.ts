@@ -1,11 +1,11 @@
 import { setPriority } from "node:os";
 
-export type Sent = { module: string; given: unknown };
+export type Sent = { module: string; input: unknown };
 
 /** Runs the default export of a module. */
-export async function runTask({ module, given }: Sent): Promise<unknown> {
-  const { default: run } = (await import(module)) as { default: (input: unknown) => unknown };
-  return run(given);
+export async function runTask({ module, input }: Sent): Promise<unknown> {
+  const { default: run } = (await import(module)) as { default: (value: unknown) => unknown };
+  return run(input);
 }
 
 /** Lowers the priority so that sign-ons go first; without effect where a service manager forbids it. */

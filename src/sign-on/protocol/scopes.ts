@@ -101,7 +101,10 @@ export const asksForAdmin = (scopes: Iterable<string>): boolean =>
 
 type SignOnRequest = { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined };
 
-/** Whether scopes of the admin API are requested in a session that does not open them: by card or a school's login. */
+/**
+ * Whether scopes of the admin API are requested in a session that does not open them: one by login card, or one by a
+ * school's login if the person has a role beyond that school.
+ */
 export async function lacksStaffFactor(
   { db, clock }: { db: Db; clock: Clock },
   { personId, scopes, amr }: SignOnRequest,

@@ -80,8 +80,8 @@ test("an unknown user name costs what a wrong password does: the same statements
     handed.mockClear();
     const asked = await recordQueries(/./, () => attempt({ username: name, password: "wrong" }));
     const hashes = handed.mock.calls.map(([sent]) => {
-      const { given } = sent as { given: Argon2Parameters };
-      return { ...given, nonce: Buffer.byteLength(given.nonce) };
+      const { input } = sent as { input: Argon2Parameters };
+      return { ...input, nonce: Buffer.byteLength(input.nonce) };
     });
     return { hashes, statements: asked.map(({ text }) => text) };
   };
